@@ -1,0 +1,1 @@
+"""Four programs and the adjoints that a person would write for them."""

@@ -1,0 +1,43 @@
+"""Types of what opaque functions return (those with a user's adjoint, or declared nondifferentiable)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numba
+from numba.core.errors import NumbaError
+from numba.core.registry import CPUDispatcher
+
+from s2sad.lang.types import Array, Scalar, Type
+
+
+class NotTyped(Exception):
+    """Numba cannot say what the function returns; the text says why."""
+
+
+def _numba_type(t: Scalar | Array) -> Any:
+    dtype: Any = numba.types.boolean if t.dtype == "bool" else getattr(numba.types, t.dtype)
+    array: Any = numba.types.Array
+    return array(dtype, t.ndim, t.layout) if isinstance(t, Array) else dtype
+
+
+@lru_cache(256)
+def returned(function: Callable[..., Any], types: tuple[Scalar | Array, ...]) -> Type:
+    """What an opaque function returns for arguments of these types. It is compiled, never executed; weak numbers are taken to give weak ones.
+
+    Raises NotTyped if Numba does not compile it, or if it returns something else than a number or an array.
+    """
+    dispatcher: Any = function if isinstance(function, CPUDispatcher) else numba.njit(function)
+    signature = tuple(map(_numba_type, types))
+    try:
+        dispatcher.compile(signature)
+    except NumbaError as e:
+        raise NotTyped(f"Numba does not compile it for ({', '.join(map(str, types))}): {str(e).strip().splitlines()[-1]}") from None
+    found = dispatcher.overloads[signature].signature.return_type
+    if isinstance(found, numba.types.Array):
+        return Array(str(found.dtype), found.ndim, found.layout)
+    if isinstance(found, (numba.types.Float, numba.types.Integer, numba.types.Boolean)):
+        return Scalar(str(found), weak=all(isinstance(t, Scalar) and t.weak for t in types))
+    raise NotTyped(f"It returns {found}, not a number or an array.")

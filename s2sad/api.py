@@ -1,0 +1,610 @@
+"""`grad` and its kin: functions and decorators, and the object that they make."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+import itertools
+import pickle
+import threading
+import types
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+from numba.core.registry import CPUDispatcher
+from numba.core.typing.typeof import typeof
+
+from s2sad import custom
+from s2sad.backend.compile import compile_for, load
+from s2sad.backend.signature import ArgumentError, numba_type, parse_types, type_of
+from s2sad.backend.watch import Watch
+from s2sad.errors import Problem, UnsupportedError
+from s2sad.lang.tree import Function
+from s2sad.lang.types import Array, Scalar, Type, is_float
+from s2sad.transforms import pipeline
+from s2sad.transforms.front import assumptions
+
+Wrt = int | str | Sequence[int | str]
+_ndarray = np.ndarray
+
+
+def grad(f: Callable[..., Any] | None = None, wrt: Wrt = 0, jit: bool = True) -> Any:
+    """The gradient of a function, as a function of the same arguments; also a decorator, with and without arguments.
+
+    Args:
+        f: a Python function (or a Numba dispatcher of one) that returns a float; its arguments are floats, ints, bools and NumPy
+            arrays of float64, float32, bool or integers.
+        wrt: the parameter, by position or name, or a tuple of parameters to differentiate with respect to; they must be float.
+        jit: False runs the emitted code in plain Python, for debuggers.
+
+    Returns:
+        A `Derivative`. Calling it gives the gradient: of the shape and dtype of the argument (a Python float for a Python float), or a
+        tuple of gradients if `wrt` is a tuple.
+
+    Raises:
+        ArgumentError: (a TypeError) for a wrong `wrt`; when called, for arguments or results of a wrong type.
+        DifferentiationError: when called, if the function cannot be differentiated; the message has the line and what to write instead.
+    """
+    return _make("adjoint", f, wrt, jit)
+
+
+def value_and_grad(f: Callable[..., Any] | None = None, wrt: Wrt = 0, jit: bool = True) -> Any:
+    """Like `grad`, but a call gives a pair: the function's value, and what `grad` gives."""
+    return _make("value_and_adjoint", f, wrt, jit)
+
+
+def differentiable(f: Callable[..., Any] | None = None, wrt: Wrt = 0, jit: bool = True) -> Any:
+    """A function that still gives its value when called (compiled), with `.grad` and `.value_and_grad`; takes what `grad` takes."""
+    return _make("primal", f, wrt, jit)
+
+
+def jvp(*args: Any, **kwargs: Any) -> NoReturn:
+    """Forward mode: not built yet; raises UnsupportedError."""
+    _not_built("jvp")
+
+
+def vjp(*args: Any, **kwargs: Any) -> NoReturn:
+    """Products with a chosen output adjoint: not built yet; raises UnsupportedError."""
+    _not_built("vjp")
+
+
+def jacobian(*args: Any, **kwargs: Any) -> NoReturn:
+    """Derivatives of array results: not built yet; raises UnsupportedError."""
+    _not_built("jacobian")
+
+
+def hessian(*args: Any, **kwargs: Any) -> NoReturn:
+    """Second derivatives: not built yet; raises UnsupportedError."""
+    _not_built("hessian")
+
+
+def hvp(*args: Any, **kwargs: Any) -> NoReturn:
+    """Products with the Hessian: not built yet; raises UnsupportedError."""
+    _not_built("hvp")
+
+
+def _not_built(name: str) -> NoReturn:
+    raise UnsupportedError(Problem("S2S141", f"s2sad.{name} is not built yet; grad, value_and_grad and differentiable are"))
+
+
+def _make(mode: str, f: Callable[..., Any] | None, wrt: Wrt, jit: bool) -> Any:
+    if f is None:
+        return functools.partial(_make, mode, wrt=wrt, jit=jit)
+    if not callable(f):
+        raise ArgumentError(f"a function is expected, not {f!r}; write for example @grad(wrt=...)")
+    return Derivative(_Program(_user_function(f)), mode, wrt, jit)
+
+
+def _user_function(f: Any) -> types.FunctionType:
+    """The Python function that calling `f` runs."""
+    title = getattr(f, "__qualname__", repr(f))
+    if isinstance(f, Derivative):
+        if not f.__s2sad_calls_primal__:
+            raise UnsupportedError(Problem("S2S141", f"`{title}` is a gradient already; derivatives of derivatives are not built yet"))
+        return f.__s2sad_function__
+    if isinstance(f, CPUDispatcher):
+        return f.py_func  # type: ignore[no-any-return]
+    if isinstance(f, types.FunctionType) and not hasattr(f, "__wrapped__"):
+        return f
+    if hasattr(f, "__wrapped__"):
+        raise ArgumentError(f"`{title}` is wrapped by a decorator that may change what it gives; differentiate the function under it")
+    raise ArgumentError(f"`{title}` is not a Python function, but a {type(f).__name__}")
+
+
+class _State:
+    """A program as its source and the globals it reads are now; replaced when they change."""
+
+    def __init__(self, fn: types.FunctionType):
+        self.watch = Watch(fn)
+        self.function = pipeline.front(fn)
+        # attributes of objects (of modules they are among what is watched)
+        self.attributes = [a for a in assumptions(fn) if _is_attribute(a)]
+        self.hidden = self.function.hidden
+        self.arity = len(self.function.params) - len(self.hidden)
+        # what the user has said of the functions that are called, and what the rules for them call
+        self.said = [(f, *_said(f)) for f in {id(f): f for f in (*self.watch.reached, *self.function.externals.values())}.values()]
+        self.rules = [Watch(rule) for _, rule, _ in self.said if isinstance(rule, types.FunctionType)]
+
+    def holds(self) -> bool:
+        """Whether the program still means the same."""
+        if not self.watch.unchanged():
+            return False
+        for f, rule, constant in self.said:
+            if custom.adjoint_rule(f) is not rule or custom.is_nondifferentiable(f) is not constant:
+                return False
+        for watch in self.rules:
+            if not watch.unchanged():
+                return False
+        return not self.attributes or all(a.holds() for a in self.attributes)
+
+
+def _is_attribute(assumption: Any) -> bool:
+    """Whether an assumption of the front end is about an attribute of an object that is no module."""
+    read = assumption.read
+    return len(read.path) > 1 and not isinstance(read.fn.__globals__.get(read.path[0]), types.ModuleType)
+
+
+def _said(f: object) -> tuple[object, bool]:
+    """The user's rule for a function, and whether it carries no derivative."""
+    return custom.adjoint_rule(f), custom.is_nondifferentiable(f)
+
+
+class _Program:
+    """A user's function and its current state; shared by the objects that give its value, gradient or both."""
+
+    def __init__(self, fn: types.FunctionType):
+        self.fn = fn
+        self.lock = threading.RLock()
+        self.state: _State | None = None
+        code = fn.__code__
+        self.params = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+    def current(self) -> _State:
+        """The state, renewed if the function or something that it reads has changed."""
+        with self.lock:
+            if self.state is None or not self.state.holds():
+                self.state = _State(self.fn)
+            return self.state
+
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        """All arguments in order, with the defaults that the function has now."""
+        fn, code = self.fn, self.fn.__code__
+        count = code.co_argcount
+        names = code.co_varnames[: count + code.co_kwonlyargcount]
+        defaults = dict(zip(names[count - len(fn.__defaults__ or ()) : count], fn.__defaults__ or (), strict=True)) | (fn.__kwdefaults__ or {})
+        values = defaults | kwargs | dict(zip(names[:count], args, strict=False))
+        if (
+            len(args) > count
+            or len(values) != len(names)
+            or not kwargs.keys() <= set(names)
+            or not kwargs.keys().isdisjoint(names[: max(len(args), code.co_posonlyargcount)])
+        ):
+            inspect.signature(fn).bind(*args, **kwargs)  # raises Python's own TypeError
+            raise ArgumentError(f"the arguments do not fit `{fn.__qualname__}`")
+        return tuple([values[n] for n in names])
+
+
+def _positions(fn: types.FunctionType, params: Sequence[str], wrt: Wrt) -> tuple[str, ...]:
+    """The names of the parameters that `wrt` means."""
+    names = []
+    if not isinstance(wrt, (int, str, tuple, list)):
+        raise ArgumentError(f"wrt takes a position, a name or a tuple of them, not {wrt!r}")
+    for w in [wrt] if isinstance(wrt, (int, str)) else wrt:
+        if isinstance(w, str):
+            if w not in params:
+                raise ArgumentError(f"wrt names `{w}`, but `{fn.__qualname__}` has the parameters {', '.join(params) or '(none)'}")
+            names.append(w)
+        elif isinstance(w, int) and not isinstance(w, bool) and -len(params) <= w < len(params):
+            names.append(params[w])
+        elif isinstance(w, int) and not isinstance(w, bool):
+            raise ArgumentError(f"wrt is position {w}, but `{fn.__qualname__}` has {len(params)} parameters")
+        else:
+            raise ArgumentError(f"wrt takes a position, a name or a tuple of them, not {w!r}")
+    if not names:
+        raise ArgumentError(f"wrt of `{fn.__qualname__}` is empty; give at least one parameter")
+    twice = sorted({n for n in names if names.count(n) > 1})
+    if twice:
+        raise ArgumentError(f"wrt has `{twice[0]}` twice")
+    return tuple(names)
+
+
+class _Seen:
+    """What a Derivative has compiled of one state of its program."""
+
+    def __init__(self, state: _State | None):
+        self.state = state
+        self.callers: dict[tuple[Any, ...], Callable[[tuple[Any, ...]], Any]] = {}  # by what is cheap to know of arguments
+        self.entries: dict[tuple[Type, ...], _Entry] = {}
+        self.latest: _Entry | None = None
+
+
+class Derivative:
+    """A function made by `grad`, `value_and_grad` or `differentiable`; calling it gives the gradient, both, or the value.
+
+    Safe to call from several threads; compiled for every combination of argument types when first called with it. Globals and closure
+    values are read at every call, and a helper function that is defined again is compiled again. The caller's arrays are left alone,
+    except by `primal`, which changes them as the Python function would.
+    """
+
+    def __init__(self, program: _Program, mode: str, wrt: Wrt, jit: bool):
+        self._program = program
+        self._mode = mode
+        self._jit = jit
+        self._wrt = _positions(program.fn, program.params, wrt)
+        self._single = isinstance(wrt, (int, str))
+        self._seen = _Seen(None)
+        functools.update_wrapper(self, program.fn)
+        self.__s2sad_function__ = program.fn
+        self.__s2sad_calls_primal__ = mode == "primal"
+
+    # -- calls -----------------------------------------------------------------------
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The gradient, the value and the gradient, or the value (see the class)."""
+        seen = self._seen
+        state = seen.state
+        if state is None or not state.holds():
+            seen = self._renew()
+            state = seen.state
+            assert state is not None
+        if kwargs or len(args) != state.arity:
+            args = self._program.bind(args, kwargs)
+        if state.hidden:
+            args = (*args, *[h.read() for h in state.hidden])
+        key: list[Any] = []
+        for a in args:
+            t = type(a)
+            if t is _ndarray:
+                key += (a.dtype, a.ndim, a.flags.num)
+            else:
+                key.append(t)
+        run = seen.callers.get(tuple(key))
+        if run is None:
+            return self._first(seen, state, args, tuple(key))
+        return run(args)
+
+    def _renew(self) -> _Seen:
+        """Start again with the function's current state, if that is a new one."""
+        with self._program.lock:
+            state = self._program.current()
+            if self._seen.state is not state:
+                self._seen = _Seen(state)
+            return self._seen
+
+    def _current(self) -> tuple[_Seen, _State]:
+        seen = self._renew()
+        assert seen.state is not None
+        return seen, seen.state
+
+    def _first(self, seen: _Seen, state: _State, args: tuple[Any, ...], key: tuple[Any, ...]) -> Any:
+        """A call with types not seen before, or with arguments that are converted at every call (lists, memory maps)."""
+        names = state.function.params
+        converted = tuple(_converted(v, self._title(n)) for n, v in zip(names, args, strict=True))
+        # numbers are what arrays without axes are in a program
+        scalars = frozenset(k for k, v in enumerate(converted) if type(v) is np.ndarray and v.ndim == 0)
+        plain = tuple(v[()] if k in scalars else v for k, v in enumerate(converted))
+        entry = self._entry(seen, tuple(type_of(v, self._title(n)) for n, v in zip(names, plain, strict=True)))
+        lost = [n for n, a, b in zip(names, args, plain, strict=True) if a is not b and n in entry.emitted.written and not isinstance(a, np.memmap)]
+        if lost and self._mode == "primal":
+            raise ArgumentError(f"{self._title(lost[0])} is written by the function; pass an array with at least one axis")
+        run = entry.caller(names, plain, scalars)
+        compile_for(entry.compiled, entry.signature(plain))
+        if all(a is b for a, b in zip(args, converted, strict=True)):
+            seen.callers[key] = run
+        return run(converted)
+
+    def _entry(self, seen: _Seen, types_: tuple[Type, ...]) -> _Entry:
+        """The program compiled (or to be compiled) for argument types, hidden ones included."""
+        with self._program.lock:
+            entry = seen.entries.get(types_)
+            if entry is None:
+                assert seen.state is not None
+                entry = seen.entries[types_] = _Entry(self, self._emit(seen.state, types_, self._mode), types_)
+            seen.latest = entry
+            return entry
+
+    def _emit(self, state: _State, types_: tuple[Type, ...], mode: str, after: str | None = None) -> pipeline.Emitted:
+        """The program text for argument types."""
+        by_name = dict(zip(state.function.params, types_, strict=True))
+        if mode != "primal":
+            for name in self._wrt:
+                if not is_float(by_name[name]):
+                    kind = _described(by_name[name])
+                    raise ArgumentError(f"{self._title(name)} is {kind}; only floats have derivatives: pass a float, or leave it out of wrt")
+        emitted = pipeline.emit(state.function, by_name, self._wrt, mode, after=after)
+        value = emitted.result
+        if mode != "primal" and not (isinstance(value, Scalar) and is_float(value)):
+            raise ArgumentError(f"`{self._program.fn.__qualname__}` returns {_described(value)}; only a scalar float has a gradient")
+        return emitted
+
+    def _title(self, name: str) -> str:
+        """How to call a parameter in an error."""
+        kind = "" if name in self._program.params else "the global "
+        return f"{kind}`{name}` of `{self._program.fn.__qualname__}`"
+
+    # -- the same function seen otherwise ---------------------------------------------
+    @functools.cached_property
+    def primal(self) -> Derivative:
+        """The function itself, compiled; it changes arrays that are passed as Python would."""
+        return self._sibling("primal")
+
+    @functools.cached_property
+    def grad(self) -> Derivative:
+        """The gradient."""
+        return self._sibling("adjoint")
+
+    @functools.cached_property
+    def value_and_grad(self) -> Derivative:
+        """The value and the gradient."""
+        return self._sibling("value_and_adjoint")
+
+    def _sibling(self, mode: str) -> Derivative:
+        if mode == self._mode:
+            return self
+        return Derivative(self._program, mode, self.wrt, self._jit)
+
+    # -- looking inside --------------------------------------------------------------
+    def source(self, *example_args: Any) -> str:
+        """The emitted program.
+
+        Args:
+            example_args: arguments whose types to use; without them it is the latest call's program, or the one that the annotations ask for.
+
+        Raises:
+            ArgumentError: if the types are not known; the message names the parameter.
+        """
+        entry = self._example(example_args)
+        several = len(self._seen.entries) > 1
+        return (f"# signature: {_shown(entry.types)}\n" if several else "") + entry.emitted.text
+
+    def explain(self, *example_args: Any) -> str:
+        """What the reverse sweep keeps from the forward sweep, and why; takes what `source` takes."""
+        entry = self._example(example_args)
+        emitted = entry.emitted
+        lines = [f"{emitted.name}{_shown(entry.types)}"]
+        for k in emitted.kept:
+            lines.append(f"  keeps {k.name}: {k.why}; {k.bytes_formula} bytes")
+            place = k.place
+            if place is not None:
+                lines.append(f'    File "{place.file}", line {place.line}, in {place.function}')
+                lines.append(f"      {place.text.strip()}")
+        if not emitted.kept:
+            lines.append("  keeps nothing: all that the reverse sweep needs is still there, or is computed again")
+        return "\n".join(lines) + "\n"
+
+    @property
+    def signatures(self) -> tuple[str, ...]:
+        """The argument types that it has been compiled for (or `source` was asked for)."""
+        return tuple(_shown(t) for t in self._seen.entries)
+
+    def warm(self, *types: Any) -> None:
+        """Compile ahead of the first call.
+
+        Args:
+            types: one a parameter: text as in `s2sad dump --types` ("f8[:]", "float"), a Python or NumPy scalar type, or an example value.
+                One string may hold several, separated by commas.
+        """
+        seen, state = self._current()
+        given = list(itertools.chain.from_iterable(self._types_of(t) for t in types))
+        wanted = len(state.function.params) - len(state.hidden)
+        if len(given) != wanted:
+            raise ArgumentError(f"`{self._program.fn.__qualname__}` has {wanted} parameters, but {len(given)} types are given")
+        entry = self._entry(seen, (*given, *self._hidden_types(state)))
+        seed = [numba_type(entry.value)] if self._mode != "primal" else []
+        compile_for(entry.compiled, [*(numba_type(t) for t in entry.types), *seed])
+
+    def _types_of(self, t: Any) -> tuple[Type, ...]:
+        if isinstance(t, (Scalar, Array)):
+            return (t,)
+        if isinstance(t, str):
+            return parse_types(t)
+        if isinstance(t, type):
+            return (type_of(t(0), f"the type {t.__name__}"),)
+        return (type_of(_converted(t, "an example"), "an example"),)
+
+    def _hidden_types(self, state: _State) -> tuple[Type, ...]:
+        return tuple(type_of(h.read(), self._title(h.name)) for h in state.hidden)
+
+    def _example(self, args: tuple[Any, ...]) -> _Entry:
+        """The emitted program for examples, for the latest call, or for the annotations."""
+        seen, state = self._current()
+        if args:
+            types_ = self.types_for(args)
+        elif seen.latest is not None:
+            return seen.latest
+        else:
+            types_ = self._annotated()
+        return self._entry(seen, (*types_, *self._hidden_types(state)))
+
+    def _annotated(self) -> tuple[Type, ...]:
+        """The types that annotations and defaults name."""
+        found = []
+        for p in inspect.signature(self._program.fn).parameters.values():
+            t = annotated_type(p)
+            if t is None:
+                raise ArgumentError(f"the type of {self._title(p.name)} is not known; give example arguments")
+            found.append(t)
+        return tuple(found)
+
+    def types_for(self, args: Sequence[Any]) -> tuple[Type, ...]:
+        """The types of the function's own parameters in a call."""
+        values = self._program.bind(tuple(args), {})
+        return tuple(type_of(_number(_converted(v, self._title(n))), self._title(n)) for n, v in zip(self._program.params, values, strict=True))
+
+    def front(self) -> Function:
+        """The function in normal form, before types."""
+        return self._current()[1].function
+
+    @property
+    def mode(self) -> str:
+        """What a call gives: "primal", "adjoint" or "value_and_adjoint"."""
+        return self._mode
+
+    @property
+    def wrt(self) -> Wrt:
+        """The parameter or parameters differentiated with respect to, as given to `grad`."""
+        return self._wrt[0] if self._single else self._wrt
+
+    @property
+    def wrt_names(self) -> tuple[str, ...]:
+        """The same as a tuple of names."""
+        return self._wrt
+
+    def text(self, types_: tuple[Type, ...], after: str | None = None) -> str:
+        """The emitted program for the types of the function's own parameters; `after` a pass, as that pass leaves it."""
+        _, state = self._current()
+        return self._emit(state, (*types_, *self._hidden_types(state)), self._mode, after).text
+
+    def __repr__(self) -> str:
+        what = {"primal": "differentiable", "adjoint": "grad", "value_and_adjoint": "value_and_grad"}[self._mode]
+        return f"<s2sad.{what} of {self._program.fn.__module__}.{self._program.fn.__qualname__}, wrt {', '.join(self._wrt)}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """By reference to the function, so that another process finds it by import."""
+        fn = self._program.fn
+        there = _imported(fn.__module__, fn.__qualname__)
+        if there is not fn and getattr(there, "__s2sad_function__", None) is not fn and getattr(there, "py_func", None) is not fn:
+            raise pickle.PicklingError(f"{self!r} cannot be pickled: {fn.__module__}.{fn.__qualname__} is not it when imported")
+        return _restored, (fn.__module__, fn.__qualname__, self._mode, self.wrt, self._jit)
+
+
+class _Entry:
+    """One function compiled for one combination of types."""
+
+    def __init__(self, owner: Derivative, emitted: pipeline.Emitted, types_: tuple[Type, ...]):
+        self.owner = owner
+        self.emitted = emitted
+        self.types = types_
+        self.value = emitted.result
+        self.compiled = load(emitted, owner._jit)
+        self.seed = () if owner._mode == "primal" else (np.float32(1.0) if getattr(self.value, "dtype", "") == "float32" else 1.0,)
+
+    def signature(self, values: tuple[Any, ...]) -> list[Any]:
+        """The Numba types of a call."""
+        return [typeof(v) for v in (*values, *self.seed)]
+
+    def caller(self, names: tuple[str, ...], values: tuple[Any, ...], scalars: frozenset[int]) -> Callable[[tuple[Any, ...]], Any]:
+        """A function of all arguments that does what this combination of types needs, and no more."""
+        compiled, seed, mode, single = self.compiled, self.seed, self.owner._mode, self.owner._single
+        jit = self.owner._jit
+        boxes = [_box(self.value, jit, False)] if mode != "adjoint" else []
+        if mode != "primal":
+            boxes += [_box(self.types[names.index(w)], jit, names.index(w) in scalars) for w in self.owner._wrt]
+        boxed = any(boxes)
+        checked = self._checks(names, values)
+        bare = mode == "primal" or mode == "adjoint" and len(boxes) == 1  # the emitted function gives no tuple
+
+        def run(args: tuple[Any, ...]) -> Any:
+            if scalars:
+                args = tuple([a[()] if k in scalars else a for k, a in enumerate(args)])
+            if checked:
+                _overlap(args, checked)
+            out = compiled(*args, *seed)
+            if bare:
+                out = (out,)
+            if boxed:
+                out = tuple([box(v) if box else v for v, box in zip(out, boxes, strict=True)])
+            if mode == "primal" or single and mode == "adjoint":
+                return out[0]
+            return out if single or mode == "adjoint" else (out[0], out[1:])
+
+        # the common cases once more, with nothing in them that they do not need
+        if not scalars and not checked and not boxed and (single or mode != "value_and_adjoint") and (single or not bare or mode == "primal"):
+            return lambda args: compiled(*args, *seed)
+        if not scalars and not checked and mode == "value_and_adjoint" and not any(boxes[1:]):
+            box = boxes[0] or float
+
+            def both(args: tuple[Any, ...]) -> Any:
+                out = compiled(*args, *seed)
+                return (box(out[0]), out[1]) if single else (box(out[0]), out[1:])
+
+            return both
+        return run
+
+    def _checks(self, names: tuple[str, ...], values: tuple[Any, ...]) -> list[tuple[int, int, str, str]]:
+        """Pairs of array arguments that must not overlap, because the function writes into one of them."""
+        arrays = [k for k, t in enumerate(self.types) if isinstance(t, Array)]
+        written = self.emitted.written
+        if self.owner._mode == "primal":
+            for k in arrays:
+                if names[k] in written and not values[k].flags.writeable:
+                    raise ValueError(f"{self.owner._title(names[k])} is read-only, but the function writes into it")
+        title = self.owner._title
+        return [(i, j, title(names[i]), title(names[j])) for i, j in itertools.combinations(arrays, 2) if {names[i], names[j]} & written]
+
+
+def _overlap(args: tuple[Any, ...], pairs: list[tuple[int, int, str, str]]) -> None:
+    """Refuse arguments that share memory when one of them is written: the emitted code takes them to be apart."""
+    for i, j, a, b in pairs:
+        if np.may_share_memory(args[i], args[j]):
+            raise ArgumentError(f"{a} and {b} overlap in memory, and the function writes into one of them; pass a copy of the other")
+
+
+def _box(t: Type, jit: bool, as_array: bool) -> Callable[[Any], Any] | None:
+    """What makes a result the kind of number that Python and NumPy would give (Numba gives Python numbers); None for nothing to do."""
+    if not isinstance(t, Scalar):
+        return None
+    if as_array:
+        return functools.partial(np.array, dtype=t.dtype)
+    if t.weak and jit:
+        return None
+    if t.weak:
+        return {"float64": float, "int64": int, "bool": bool}[t.dtype]
+    return np.dtype(t.dtype).type
+
+
+def _converted(value: Any, what: str) -> Any:
+    """Lists and tuples of numbers as float64 arrays, memory maps as arrays."""
+    if type(value) is np.memmap:
+        return np.asarray(value)
+    if isinstance(value, (list, tuple)):
+        try:
+            return np.array(value, dtype=np.float64)
+        except (TypeError, ValueError) as e:
+            raise ArgumentError(f"{what} is a {type(value).__name__} that is no array of numbers: {e}") from e
+    return value
+
+
+def _number(value: Any) -> Any:
+    """The NumPy scalar in an array without axes."""
+    return value[()] if type(value) is np.ndarray and value.ndim == 0 else value
+
+
+def annotated_type(p: inspect.Parameter) -> Type | None:
+    """The type that a parameter's annotation or default names; None if there is none, or only that it is an array."""
+    note = getattr(p.annotation, "__name__", p.annotation)
+    if note in ("float", "int", "bool"):
+        return parse_types(str(note))[0]
+    if p.annotation is inspect.Parameter.empty and type(p.default) in (float, int, bool):
+        return type_of(p.default, p.name)
+    return None
+
+
+def _described(t: Type | None) -> str:
+    if isinstance(t, Array):
+        return f"an array {t}"
+    if isinstance(t, Scalar):
+        return {"int64": "an int", "bool": "a bool", "float64": "a float"}[t.dtype] if t.weak else f"a NumPy {t.dtype}"
+    return f"{t}"
+
+
+def _shown(types_: Sequence[Type]) -> str:
+    return f"({', '.join(map(str, types_))})"
+
+
+def _imported(module: str, qualname: str) -> Any:
+    """What a name means in a module; None if it is not there."""
+    found: Any = importlib.import_module(module)
+    for part in qualname.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
+def _restored(module: str, qualname: str, mode: str, wrt: Wrt, jit: bool) -> Any:
+    """Unpickle a Derivative."""
+    found = _imported(module, qualname)
+    if isinstance(found, Derivative):
+        same = Derivative(found._program, mode, wrt, jit)
+        return found if (found._mode, found._wrt, found._single, found._jit) == (mode, same._wrt, same._single, jit) else same
+    return Derivative(_Program(_user_function(found)), mode, wrt, jit)

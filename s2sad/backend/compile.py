@@ -1,0 +1,143 @@
+"""Emitted text becomes a callable, compiled by Numba or run by Python."""
+
+from __future__ import annotations
+
+import pickle
+import re
+import sys
+import threading
+import types
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+import numba
+from numba.core.errors import NumbaError, NumbaPerformanceWarning, NumbaWarning
+from numba.core.registry import CPUDispatcher
+
+from s2sad.backend import cache
+from s2sad.errors import DifferentiationError, Problem
+from s2sad.lang.tree import Place
+
+SLOW = 2.0  # seconds of compiling before the user is told
+# what unpickling a truncated or overwritten cache file can raise
+_CORRUPT = (pickle.UnpicklingError, EOFError, AttributeError, ImportError, IndexError, KeyError, TypeError, ValueError)
+_lock = threading.RLock()
+_loaded: dict[tuple[Path, bool], Callable[..., Any]] = {}
+_announced: set[str] = set()
+
+
+class Program(Protocol):
+    """What is needed of `transforms.pipeline.Emitted`."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def externals(self) -> Any: ...
+
+
+def load(emitted: Program, jit: bool = True) -> Callable[..., Any]:
+    """The function of an emitted module.
+
+    Args:
+        emitted: its `name`, `text` and `externals` (functions put into the module's namespace).
+        jit: False runs the same file in plain Python, for debuggers.
+
+    Returns:
+        A Numba dispatcher that has compiled nothing yet (see `compile_for`), or a Python function.
+    """
+    with _lock:
+        path = cache.write(emitted.name, emitted.text)
+        found = _loaded.get((path, jit)) if not emitted.externals else None
+        if found is not None:
+            return found
+        namespace: dict[str, Any] = {"__name__": f"s2sad_emitted.{path.stem}", "__file__": str(path)}
+        for name, fn in emitted.externals.items():
+            namespace[name] = _external(fn, jit)
+        exec(compile(emitted.text, str(path), "exec"), namespace)
+        fn = namespace[emitted.name]
+        if jit:
+            # Numba's cache does not see when an external function (or what that calls) changes
+            fn = numba.njit(cache=not emitted.externals, **cache.OPTIONS)(fn)
+        if not emitted.externals:
+            _loaded[path, jit] = fn
+        return fn  # type: ignore[no-any-return]
+
+
+def _external(fn: Any, jit: bool) -> Any:
+    """An opaque function as the emitted module calls it."""
+    if not jit:
+        return fn.py_func if isinstance(fn, CPUDispatcher) else fn
+    return numba.njit(**cache.OPTIONS)(fn) if isinstance(fn, types.FunctionType) else fn
+
+
+def compile_for(fn: Any, signature: Sequence[numba.types.Type]) -> None:
+    """Compile a loaded function for argument types; nothing to do for plain Python.
+
+    Raises:
+        DifferentiationError: Numba rejects the emitted code; the message has its reason and the emitted line.
+    """
+    if not isinstance(fn, CPUDispatcher):
+        return
+    with _lock, _announcing(fn.py_func.__name__), warnings.catch_warnings():
+        warnings.simplefilter("ignore", NumbaPerformanceWarning)  # about emitted code, which is not the user's to change
+        warnings.filterwarnings("ignore", "Cannot cache compiled function", NumbaWarning)
+        try:
+            fn.compile(tuple(signature))
+        except NumbaError as e:
+            raise _rejected(fn.py_func, e) from e
+        except _CORRUPT:
+            if not _forget(fn):
+                raise
+            try:
+                fn.compile(tuple(signature))
+            except NumbaError as e:
+                raise _rejected(fn.py_func, e) from e
+
+
+def _forget(fn: Any) -> bool:
+    """Remove what Numba has cached of a function; whether there was anything."""
+    folder = fn.stats.cache_path
+    if folder is None:
+        return False
+    files = [f for f in Path(folder).glob(f"{Path(fn.py_func.__code__.co_filename).stem}.*") if f.suffix in (".nbi", ".nbc")]
+    for f in files:
+        f.unlink(missing_ok=True)
+    return bool(files)
+
+
+@contextmanager
+def _announcing(name: str) -> Iterator[None]:
+    """Say once on stderr that compiling takes its time, if it does."""
+
+    def say() -> None:
+        if name not in _announced:
+            _announced.add(name)
+            print(f"s2sad: compiling {name} ...", file=sys.stderr, flush=True)
+
+    timer = threading.Timer(SLOW, say)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _rejected(fn: types.FunctionType, error: NumbaError) -> DifferentiationError:
+    """Numba's error cut to its cause, at the emitted line."""
+    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+    path = fn.__code__.co_filename
+    found = re.findall(rf'File "{re.escape(path)}", line (\d+)|{re.escape(path)} \((\d+)\)', text)
+    line = int(next(filter(None, found[-1]))) if found else fn.__code__.co_firstlineno
+    lines = Path(path).read_text(encoding="utf-8").splitlines()
+    cause = [s.strip() for s in text.splitlines() if s.strip() and not s.startswith(("Failed in nopython", "During:"))]
+    cut = next((k for k, s in enumerate(cause) if s.startswith(("File ", "There are", "This error may"))), len(cause))
+    place = Place(path, line, fn.__name__, lines[line - 1] if line <= len(lines) else "")
+    indent = len(place.text) - len(place.text.lstrip())
+    summary, why = f"Numba cannot compile the emitted function {fn.__name__}", " ".join(cause[:cut])[:600]
+    return DifferentiationError(Problem("S2S900", summary, place, indent, len(place.text.rstrip()), why=why))

@@ -1,0 +1,132 @@
+"""What a compiled function takes from outside its arguments: has any of it changed since?"""
+
+from __future__ import annotations
+
+import dis
+import operator
+import types
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numba
+import numpy as np
+
+_TRUSTED = ("numpy", "math", "builtins", "numba", "scipy", "s2sad")
+_NO_CELL = object()
+
+
+class Watch:
+    """The functions, modules and constants that a function and its callees read, compared by identity.
+
+    Numbers and arrays are left out: they become parameters, whose values are read at every call. Cheap enough for every call:
+    one `itemgetter` a namespace. It watches some names too many (an attribute of one module that another module has too), never one too few.
+    """
+
+    def __init__(self, fn: types.FunctionType):
+        self._spaces: dict[int, tuple[Mapping[str, Any], dict[str, Any], set[str]]] = {}
+        self._cells: list[tuple[types.CellType, object]] = []
+        self._functions: dict[int, types.FunctionType] = {}
+        self.reached: list[Any] = []  # the functions besides `fn`, as the code names them
+        self._follow(fn)
+        self._checks = [(space, *_getter(found), missing) for space, found, missing in self._spaces.values() if found or missing]
+        self._codes = [(f, f.__code__) for f in self._functions.values()]
+        self._defaults = [(f, f.__defaults__, f.__kwdefaults__) for f in self._functions.values() if f is not fn]  # its own are read at every call
+
+    def unchanged(self) -> bool:
+        """Whether all of it is still the same."""
+        same = operator.is_
+        for space, get, want, missing in self._checks:
+            try:
+                if not all(map(same, get(space), want)):
+                    return False
+            except KeyError:
+                return False
+            if missing and not space.keys().isdisjoint(missing):
+                return False
+        for fn, code in self._codes:
+            if fn.__code__ is not code:
+                return False
+        for fn, defaults, kwdefaults in self._defaults:
+            if fn.__defaults__ is not defaults or fn.__kwdefaults__ is not kwdefaults:
+                return False
+        for cell, value in self._cells:
+            if _content(cell) is not value:
+                return False
+        return True
+
+    def _follow(self, value: Any) -> None:
+        """Watch what a function reads, and the functions among it."""
+        fn = plain_function(value)
+        if fn is None or id(fn) in self._functions or fn.__module__ and fn.__module__.split(".")[0] in _TRUSTED:
+            return
+        if self._functions:
+            self.reached.append(value)
+        self._functions[id(fn)] = fn
+        names, attributes = _names(fn.__code__)
+        for cell in fn.__closure__ or ():
+            content = _content(cell)
+            if not _is_data(content):
+                self._cells.append((cell, content))
+                self._value(content, attributes)
+        self._names(fn.__globals__, names, attributes)
+
+    def _names(self, space: Mapping[str, Any], names: set[str], attributes: set[str]) -> None:
+        """Watch the names of a namespace."""
+        _, found, missing = self._spaces.setdefault(id(space), (space, {}, set()))
+        for name in sorted(names):
+            if name not in space:
+                missing.add(name)
+            elif name not in found and not _is_data(space[name]):
+                found[name] = space[name]
+                self._value(space[name], attributes)
+
+    def _value(self, value: Any, attributes: set[str]) -> None:
+        """Watch what a value brings in: the code of a function, the attributes of a module."""
+        if isinstance(value, types.ModuleType):
+            if value.__name__.split(".")[0] not in _TRUSTED:
+                self._names(vars(value), {n for n in attributes if n in vars(value)}, attributes)
+        else:
+            self._follow(value)
+
+
+def plain_function(value: Any) -> types.FunctionType | None:
+    """The Python function that calling a value runs: of a function, a Numba dispatcher or a function of ours; else None."""
+    value = getattr(value, "__s2sad_function__", value)
+    if isinstance(value, numba.core.registry.CPUDispatcher):
+        value = value.py_func
+    return value if isinstance(value, types.FunctionType) else None
+
+
+def _is_data(value: Any) -> bool:
+    """Whether a global becomes a parameter that is read at every call."""
+    return isinstance(value, (float, int, np.number, np.ndarray)) and not isinstance(value, bool)
+
+
+def _names(code: types.CodeType) -> tuple[set[str], set[str]]:
+    """The globals that code reads, and all its names (among them the attributes)."""
+    read = {i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    mentioned = set(code.co_names)
+    for c in code.co_consts:
+        if isinstance(c, types.CodeType):
+            more, names = _names(c)
+            read |= more
+            mentioned |= names
+    return read, mentioned
+
+
+def _content(cell: types.CellType) -> object:
+    """What a closure's cell holds."""
+    try:
+        return cell.cell_contents
+    except ValueError:  # nothing yet
+        return _NO_CELL
+
+
+def _getter(found: dict[str, Any]) -> tuple[Callable[[Any], tuple[Any, ...]], tuple[Any, ...]]:
+    """A function that reads the names in a namespace, and what it should give."""
+    names = list(found)
+    if not names:
+        return (lambda space: ()), ()
+    if len(names) == 1:
+        return (lambda space: (space[names[0]],)), tuple(found.values())
+    return operator.itemgetter(*names), tuple(found.values())

@@ -1,0 +1,109 @@
+"""From a function object to its syntax tree, with virtual line numbers and the user's columns."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import types
+from functools import lru_cache
+from typing import Any
+
+import gast
+from numba.core.registry import CPUDispatcher
+
+from s2sad.errors import Problem, SourceError
+from s2sad.lang.tree import Place, SourceMap
+
+
+def unwrap(obj: Any) -> types.FunctionType:
+    """The plain Python function under Numba dispatchers, `functools.wraps` and the objects of this package."""
+    seen: set[int] = set()
+    while not isinstance(obj, types.FunctionType) or hasattr(obj, "__wrapped__"):
+        inner = _inner(obj)
+        if inner is None or id(obj) in seen:
+            break
+        seen.add(id(obj))
+        obj = inner
+    if not isinstance(obj, types.FunctionType):
+        kind = type(obj).__name__
+        raise SourceError(Problem("S2S100", f"{obj!r} is not a Python function but a {kind}, it has no source", instead="def f(x):\n    return ..."))
+    return obj
+
+
+def _inner(obj: Any) -> Any:
+    if isinstance(obj, CPUDispatcher):
+        return obj.py_func
+    own = getattr(obj, "__s2sad_function__", None)
+    return own if own is not None else getattr(obj, "__wrapped__", None)
+
+
+def read(fn: Any, source: SourceMap) -> tuple[gast.FunctionDef, SourceMap]:
+    """The tree of a function without its decorators, in virtual lines, and the source map with its lines added.
+
+    Raises SourceError where there is no text (exec, interactive input), for lambdas, and where the file has changed meanwhile.
+    """
+    fn = unwrap(fn)
+    code = fn.__code__
+    title = fn.__qualname__
+    if fn.__name__ == "<lambda>":
+        _fail(fn, "S2S100", "A lambda cannot be differentiated: its source is not a statement of its own", "def f(x):\n    return ...")
+    try:
+        lines, first = inspect.getsourcelines(fn)
+        file_text = "".join(inspect.findsource(fn)[0])
+    except (OSError, TypeError):
+        _fail(fn, "S2S100", f"The source of `{title}` cannot be read", f"# in a file, here model.py\ndef {fn.__name__}(...):",
+              "It was made by exec or typed at a prompt that keeps no history of its text.")
+    text = "".join(lines)
+    indented = lines[0][:1].isspace()
+    # a head line instead of dedenting: columns stay, and so do strings over several lines
+    prefix = "if True:\n" if indented else ""
+    try:
+        tree: Any = gast.parse(prefix + text).body[0]
+    except SyntaxError:
+        _changed(fn)
+    node = tree.body[0] if indented else tree
+    if isinstance(node, gast.AsyncFunctionDef):
+        _fail(fn, "S2S110", f"`{title}` is an async function", f"def {fn.__name__}(...):")
+    if not isinstance(node, gast.FunctionDef) or node.name != fn.__name__ and node.name != code.co_name:
+        _changed(fn)
+    if not _same_code(fn, file_text):
+        _changed(fn)
+    node.decorator_list = []
+    source, start = source.add(code.co_filename, first, fn.__name__, (line.rstrip("\n") for line in lines))
+    gast.increment_lineno(node, start - 1 - len(prefix.splitlines()))
+    return node, source
+
+
+def _same_code(fn: types.FunctionType, file_text: str) -> bool:
+    """Whether the file still compiles to the function's code: it may have changed since it was imported."""
+    code = fn.__code__
+    return any(_alike(code, c) for c in _codes(file_text) if c.co_name == code.co_name and c.co_firstlineno == code.co_firstlineno)
+
+
+@lru_cache(maxsize=16)
+def _codes(file_text: str) -> tuple[types.CodeType, ...]:
+    """Every code object of a file; none if it does not compile."""
+    try:
+        found = [compile(file_text, "<s2sad>", "exec", dont_inherit=True, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)]
+    except SyntaxError:
+        return ()
+    for c in found:
+        found += [inner for inner in c.co_consts if isinstance(inner, types.CodeType)]
+    return tuple(found)
+
+
+def _alike(a: types.CodeType, b: types.CodeType) -> bool:
+    if any(isinstance(c, types.CodeType) for c in a.co_consts):  # has functions inside and will be refused: do not compare those
+        return a.co_varnames == b.co_varnames and a.co_names == b.co_names
+    constants = [(type(c), repr(c)) for c in a.co_consts] == [(type(c), repr(c)) for c in b.co_consts]
+    return constants and a.co_code == b.co_code and a.co_varnames == b.co_varnames and a.co_names == b.co_names
+
+
+def _fail(fn: types.FunctionType, code: str, summary: str, instead: str, why: str = "") -> Any:
+    place = Place(fn.__code__.co_filename, fn.__code__.co_firstlineno, fn.__name__, "")
+    raise SourceError(Problem(code, summary, place, 0, 0, instead, why)) from None
+
+
+def _changed(fn: types.FunctionType) -> Any:
+    _fail(fn, "S2S101", f"The file of `{fn.__qualname__}` has changed since the function was made", "",
+          "Its text is not what runs. Import the module again, or start Python again.")

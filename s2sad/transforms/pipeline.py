@@ -1,0 +1,292 @@
+"""The table of contents of the compiler: from a Python function to the text of its primal, its adjoint, or both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+import gast
+
+from s2sad import custom, rules
+from s2sad.analysis import aliases as aliases_of
+from s2sad.analysis import shapes as shapes_of
+from s2sad.analysis import types as types_of
+from s2sad.analysis.aliases import Aliases
+from s2sad.analysis.verify import verify
+from s2sad.errors import Problem, TypeInferenceError, UnsupportedError, problem
+from s2sad.lang import tree as T
+from s2sad.lang.printer import function_source
+from s2sad.lang.tree import Function, Hidden
+from s2sad.lang.types import Scalar, Static, Type, is_array, is_float
+from s2sad.transforms import front as front_of
+from s2sad.transforms.freeze import freeze
+from s2sad.transforms.hoist import hoist
+from s2sad.transforms.legalize import legalize
+from s2sad.transforms.reverse import Reversed, reverse
+from s2sad.transforms.share import share
+from s2sad.transforms.slice import live_statements
+from s2sad.transforms.storage import Kept, store
+from s2sad.transforms.tidy import tidy
+from s2sad.transforms.trips import trips
+from s2sad.transforms.webs import split
+
+FRONT = tuple(name for name, _ in front_of.passes())
+PASSES = (*FRONT, "webs", "types", "trips", "freeze", "hoist", "reverse", "storage", "slice", "tidy", "legalize")
+
+
+@dataclass(frozen=True)
+class Emitted:
+    """An emitted function: its text and what the back end has to know of it."""
+
+    name: str
+    text: str
+    params: tuple[str, ...]
+    hidden: tuple[Hidden, ...]
+    externals: Mapping[str, object]
+    written: frozenset[str]
+    result: Type
+    wrt: tuple[str, ...]
+    kept: tuple[Kept, ...] = ()
+
+
+def front(fn: Any) -> Function:
+    """The function in normal form, with everything that it calls inlined; no types yet."""
+    return front_of.build(fn)
+
+
+class _Stop(Exception):
+    """The pass after which the program is wanted has run."""
+
+    def __init__(self, text: str):
+        self.text = text
+
+
+class _Run:
+    def __init__(self, function: Function, wrt: tuple[str, ...], after: str | None):
+        self.wrt, self.after = wrt, after
+        self.function = function
+
+    def show(self, name: str, body: list[gast.stmt]) -> None:
+        if name == self.after:
+            raise _Stop(function_source(self.function.name, self.function.params, {}, "", body))
+
+    def step(self, name: str, change: Callable[[Function], Function]) -> Function:
+        self.function = change(self.function)
+        self.show(name, list(self.function.body))
+        return self.function
+
+
+def emit(function: Function, types: Mapping[str, Type], wrt: tuple[str, ...], mode: str, after: str | None = None) -> Emitted:
+    """The text of a function's primal, adjoint, or value and adjoint, for parameters of certain types.
+
+    Args:
+        function: what `front` returned.
+        types: the type of every parameter (hidden ones included).
+        wrt: names of the parameters to differentiate with respect to.
+        mode: "primal", "adjoint" or "value_and_adjoint".
+        after: the name of a pass (one of PASSES): the text is then the program after that pass.
+
+    Raises:
+        DifferentiationError: if the program cannot be differentiated.
+        ValueError: for an unknown pass.
+    """
+    if after is not None and after not in PASSES:
+        raise ValueError(f"there is no pass `{after}`; the passes are {', '.join(PASSES)}")
+    run = _Run(function, wrt, after)
+    try:
+        return _emit(run, types, wrt, mode)
+    except _Stop as stop:
+        return Emitted(function.name, stop.text, function.params, function.hidden, function.externals, frozenset(), Scalar("float64"), wrt)
+    except types_of.TypeProblem as p:
+        raise TypeInferenceError(problem(function.source, p.node, p.code, p.summary, p.instead, p.why)) from None
+    except rules.RuleError as e:
+        raise UnsupportedError(Problem("S2S204", str(e))) from None
+
+
+def _emit(run: _Run, types: Mapping[str, Type], wrt: tuple[str, ...], mode: str) -> Emitted:
+    run.show(FRONT[-1], list(run.function.body))
+    run.step("webs", split)
+    run.step("types", lambda f: typed(f, types))
+    result = types_of.result_type(run.function)
+    function = run.function
+    if mode == "primal":
+        return _primal(run, result)
+    if not (isinstance(result, Scalar) and is_float(result)):
+        return Emitted(function.name, "", function.params, function.hidden, function.externals, frozenset(), result, wrt)
+    run.step("trips", trips)
+    aliases = aliases_of.analyse(run.function)
+    check(run.function, aliases)
+    run.step("freeze", lambda f: freeze(f, aliases))
+    aliases = aliases_of.analyse(run.function)
+    run.step("hoist", lambda f: hoist(f, shapes_of.analyse(f, aliases)))
+    function = run.function
+    aliases = aliases_of.analyse(function)
+    check(function, aliases)
+    shapes = shapes_of.analyse(function, aliases)
+    rev = reverse(function, aliases, shapes, wrt)
+    share_blocks(rev)
+    run.show("reverse", flat(rev))
+    value = mode == "value_and_adjoint"
+    stored = store(function, rev, aliases, shapes, value)
+    forward, ret = stored.forward[:-1], stored.forward[-1]
+    assert isinstance(ret, gast.Return)
+    results = list(rev.results)
+    if value:
+        out = rev.fresh("value")
+        rev.names[out] = result
+        forward.append(T.at(gast.Assign([T.store(out)], ret.value, None), ret))
+        results.insert(0, T.name(out))
+    copies = [copy_of(p) for p in function.params if is_written(p, aliases)]
+    body = [*copies, T.Comment("--- forward sweep ---"), *forward, T.Comment("--- reverse sweep ---"), *stored.reverse,
+            gast.Return(results[0] if len(results) == 1 else gast.Tuple(results, gast.Load()))]
+    run.show("storage", body)
+    emitted_shapes = replace(shapes, names=rev.names)
+    body = live_statements(body, rev.names, emitted_shapes)
+    run.show("slice", body)
+    body = tidy(body, rev.names, aliases.written)
+    used = T.all_names(body)
+    kept = tuple(k for k in stored.kept if k.name in used)
+    body = sections(body, kept)
+    run.show("tidy", body)
+    final = legalize(replace(function, body=tuple(body), names=rev.names))
+    run.show("legalize", list(final.body))
+    suffix = "_value_and_adjoint" if value else "_adjoint"
+    what = ", ".join(wrt)
+    of = ret.value.id if isinstance(ret.value, gast.Name) else "the result"
+    doc = f"Adjoint of `{function.name}`: gradient of {of} with respect to {f'({what})' if len(wrt) > 1 else what}."
+    if value:
+        doc = f"Value and adjoint of `{function.name}`: gradient with respect to {f'({what})' if len(wrt) > 1 else what}."
+    externals = {n: f for n, f in function.externals.items() if n in used}
+    for n, f in list(externals.items()):
+        rule = custom.adjoint_rule(f)
+        if rule is not None and f"{n}_adjoint" in used:
+            externals[f"{n}_adjoint"] = rule
+    return printed(function, function.name + suffix, (*function.params, rev.seed), {rev.seed: 1.0}, doc, list(final.body), externals, result, wrt, aliases, kept)
+
+
+def _primal(run: _Run, result: Type) -> Emitted:
+    function = run.function
+    aliases = aliases_of.analyse(function)
+    final = legalize(function)
+    run.show("legalize", list(final.body))
+    if run.after is not None:
+        raise _Stop(function_source(function.name, function.params, {}, "", list(final.body)))
+    doc = f"Primal of `{function.name}`."
+    used = T.all_names(final.body)
+    externals = {n: f for n, f in function.externals.items() if n in used}
+    return printed(function, function.name, function.params, {}, doc, list(final.body), externals, result, run.wrt, aliases, ())
+
+
+def typed(function: Function, types: Mapping[str, Type]) -> Function:
+    """The function with the types of its names."""
+    params = {p: t for p, t in types.items() if p in function.params}
+    names = dict(types_of.infer(function, params))
+    for n, f in function.externals.items():
+        names.setdefault(n, Static(f))
+    return replace(function, names=names)
+
+
+def check(function: Function, aliases: Aliases) -> None:
+    """Refuse writes into arrays that have two names in a way that cannot be followed."""
+    problems = []
+    for s, name, other, tie in aliases_of.conflicts(function, aliases):
+        place = function.source.place(tie.lineno) if tie is not None and hasattr(tie, "lineno") else None
+        where = f" (line {place.line})" if place else ""
+        problems.append(problem(
+            function.source, s, "S2S303",
+            f"`{name}` and `{other}` may name the same array here, so this write may change a value the adjoint needs",
+            f"{name} = {name}.copy()  # before this write", f"`{name}` and `{other}` are tied by an assignment{where}."))
+    for n in sorted(aliases.may_views):
+        if aliases.is_written(n):
+            s = next(s for s in function.body if n in T.stores(s))
+            problems.append(problem(function.source, s, "S2S304", f"`{n}` is a view or a copy, as the memory layout decides, and is written",
+                                    f"{n} = ....copy()", "What the write changes is not known when compiling."))
+    if problems:
+        raise UnsupportedError(*problems)
+
+
+def is_written(p: str, aliases: Aliases) -> bool:
+    """Whether the function may write into a parameter's array."""
+    return aliases.is_written(p)
+
+
+def copy_of(p: str) -> gast.stmt:
+    """`p = p.copy()`: a gradient call leaves the caller's arrays alone."""
+    return T.stmts(f"{p} = {p}.copy()")[0]
+
+
+def share_blocks(rev: Reversed) -> None:
+    """Name common subexpressions within the adjoint of each statement."""
+    from s2sad.transforms.reverse import Branch, Loop
+
+    def visit(block: Any) -> None:
+        for item in block.items:
+            if isinstance(item, Branch):
+                visit(item.body)
+                visit(item.orelse)
+            elif isinstance(item, Loop):
+                visit(item.body)
+            else:
+                item.adjoint = share(item.adjoint, rev.names, rev.fresh)
+
+    visit(rev.block)
+
+
+def flat(rev: Reversed) -> list[gast.stmt]:
+    """The adjoint statements in the order of the primal's blocks, for `dump --after reverse`."""
+    from s2sad.transforms.reverse import Branch, Loop
+
+    def visit(block: Any) -> list[gast.stmt]:
+        out: list[gast.stmt] = []
+        for item in reversed(block.items):
+            if isinstance(item, Branch):
+                out += item.before
+                out.append(gast.If(item.stmt.test, visit(item.body) or [gast.Pass()], visit(item.orelse)))
+            elif isinstance(item, Loop):
+                out += item.before
+                head = T.expr("reversed(trips)") if isinstance(item.stmt, gast.While) else gast.Call(T.name("reversed"), [item.stmt.iter], [])
+                target = T.store("trip") if isinstance(item.stmt, gast.While) else item.stmt.target
+                out.append(gast.For(target, head, visit(item.body) or [gast.Pass()], [], None))
+            else:
+                out += item.adjoint
+        return out + block.end
+
+    return [*visit(rev.block), *rev.end, gast.Return(gast.Tuple(rev.results, gast.Load()))]
+
+
+def sections(body: list[gast.stmt], kept: tuple[Kept, ...]) -> list[gast.stmt]:
+    """Say in the heading of the forward sweep what it keeps; drop headings that head nothing."""
+    out: list[gast.stmt] = []
+    for s in body:
+        if isinstance(s, T.Comment) and s.text.startswith("--- forward") and kept:
+            names = ", ".join(k.name for k in kept)
+            text = f"--- forward sweep: keeps {names} ---"
+            if len(text) > 80:
+                text = f"--- forward sweep: keeps {len(kept)} values ---"
+            s = T.Comment(text)
+        out.append(s)
+    if not any(isinstance(s, T.Comment) and s.text.startswith("--- forward") for s in out):
+        out = [s for s in out if not (isinstance(s, T.Comment) and s.text.startswith("--- reverse"))]
+    return out
+
+
+def printed(function: Function, name: str, params: tuple[str, ...], defaults: Mapping[str, float], doc: str, body: list[gast.stmt],
+            externals: Mapping[str, Any], result: Type, wrt: tuple[str, ...], aliases: Aliases, kept: tuple[Kept, ...]) -> Emitted:
+    """The module text of an emitted function, verified."""
+    used = T.all_names(body)
+    head = []
+    if "math" in used:
+        head.append("import math")
+    if "np" in used:
+        head.append("import numpy as np")
+    local = T.stores(body) | set(params)
+    runtime = sorted(n for n in used & set(rules.runtime_names()) if n not in local)
+    if runtime:
+        line = f"from s2sad.runtime import {', '.join(runtime)}"
+        head += ([""] if head else []) + [line]
+    text = ("\n".join(head) + "\n\n\n" if head else "") + function_source(name, params, dict(defaults), doc, body)
+    verify(text, body, tuple(externals))
+    written = frozenset(p for p in function.params if is_array(function.names.get(p)) and is_written(p, aliases))
+    return Emitted(name, text, tuple(p for p in params if p not in defaults), function.hidden, MappingProxyType(dict(externals)), written, result, wrt, kept)

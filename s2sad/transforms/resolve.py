@@ -1,0 +1,473 @@
+"""Names to objects: library calls get their canonical spelling, globals and closure values become hidden parameters or constants."""
+
+from __future__ import annotations
+
+import builtins
+import math
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import gast
+import numpy as np
+from numba.core.registry import CPUDispatcher
+
+from s2sad import custom, rules
+from s2sad.lang import tree as T
+from s2sad.lang.source import unwrap
+
+#: Builtins that the canonical form uses; a user's variable of such a name gets the suffix `_`.
+RESERVED = frozenset("np math range len abs int float bool round min max enumerate zip reversed stop_gradient".split())
+
+#: Builtins that may be called, and others that a message can name better than "unknown function".
+BUILTINS = RESERVED - {"np", "math", "stop_gradient"}
+
+#: Library functions that need no derivative rule of their own.
+PLAIN = (
+    "np.zeros np.ones np.empty np.full np.zeros_like np.ones_like np.empty_like np.full_like np.array np.asarray np.ascontiguousarray np.arange "
+    "np.linspace np.eye np.identity np.float64 np.float32 np.int64 np.int32 np.bool_ np.copy"
+).split()
+
+#: Numbers and other constants that keep their name.
+CONSTANTS = ("np.pi", "np.e", "np.inf", "np.nan", "np.euler_gamma", "math.pi", "math.e", "math.tau", "math.inf", "math.nan")
+
+#: Methods of arrays and the functions they stand for.
+METHODS = frozenset(
+    "sum mean max min prod var std dot cumsum cumprod argmax argmin argsort clip reshape ravel transpose round any all trace diagonal "
+    "repeat take swapaxes squeeze searchsorted ptp nonzero".split()
+)
+
+#: Attributes and methods that stay as they are.
+KEPT_ATTRIBUTES = frozenset({"T", "shape", "size", "ndim", "dtype"})
+KEPT_METHODS = frozenset({"copy", "astype"})
+
+#: Functions of sequences of arrays, and places where a list means a tuple.
+SHAPED = frozenset(f"np.{f}" for f in "zeros ones empty full reshape transpose broadcast_to".split())
+JOINS = frozenset(f"np.{f}" for f in "concatenate stack hstack vstack dstack column_stack".split())
+
+
+@dataclass(frozen=True)
+class Value:
+    """Reads a global (`owner` is a function, then `path` leads from its globals or closure) whenever it is called."""
+
+    fn: types.FunctionType
+    path: tuple[str, ...]
+
+    def __call__(self) -> Any:
+        obj = lookup(self.fn, self.path[0])
+        for attribute in self.path[1:]:
+            obj = getattr(obj, attribute)
+        return obj
+
+    def _key(self) -> tuple[Any, ...]:
+        names = self.fn.__code__.co_freevars
+        cell = self.path[0] in names and self.fn.__closure__
+        return (id(self.fn.__closure__[names.index(self.path[0])]) if cell else id(self.fn.__globals__), self.path)  # type: ignore[index]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Value) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+
+@dataclass(frozen=True)
+class DefaultValue:
+    """Reads the default of a parameter."""
+
+    fn: types.FunctionType
+    parameter: str
+
+    def __call__(self) -> Any:
+        return defaults(self.fn)[self.parameter]
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """Something outside of the function that the compiled code takes for granted."""
+
+    read: Callable[[], Any]
+    value: Any
+
+    def holds(self) -> bool:
+        """Whether it is still so (constants are compared by type and value, all else by identity)."""
+        try:
+            now = self.read()
+        except (NameError, AttributeError, ValueError):
+            return False
+        return now is self.value or is_constant(self.value) and type(now) is type(self.value) and repr(now) == repr(self.value)
+
+
+@dataclass(frozen=True)
+class Callee:
+    """A user function that is called; lives in `Function.externals` until it is inlined."""
+
+    fn: types.FunctionType
+    function: T.Function
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """An object that nothing is known about: any use of it is refused by the fence."""
+
+    obj: Any
+    title: str
+
+
+@dataclass
+class Resolved:
+    """What `resolve` finds besides the function: the user functions called (by name), and what was taken for granted."""
+
+    function: T.Function
+    callees: dict[str, types.FunctionType] = field(default_factory=dict)
+    assumptions: list[Assumption] = field(default_factory=list)
+    imports: dict[str, gast.stmt] = field(default_factory=dict)
+
+
+def lookup(fn: types.FunctionType, name: str) -> Any:
+    """The present value of a name that is not local to the function. Raises NameError, or ValueError for an empty closure cell."""
+    free = fn.__code__.co_freevars
+    if name in free and fn.__closure__:
+        return fn.__closure__[free.index(name)].cell_contents
+    if name in fn.__globals__:
+        return fn.__globals__[name]
+    if hasattr(builtins, name):
+        return getattr(builtins, name)
+    raise NameError(f"name {name!r} is not defined")
+
+
+def defaults(fn: types.FunctionType) -> dict[str, Any]:
+    """Parameter -> default value."""
+    code = fn.__code__
+    positional = code.co_varnames[: code.co_argcount]
+    given = fn.__defaults__ or ()
+    return dict(zip(positional[len(positional) - len(given) :], given, strict=True)) | (fn.__kwdefaults__ or {})
+
+
+def is_constant(obj: Any) -> bool:
+    """Whether a value is built into the compiled code: bool, str, None, and tuples of those and ints."""
+    if isinstance(obj, tuple):
+        return type(obj) is tuple and all(is_constant(o) or type(o) is int for o in obj)
+    return obj is None or type(obj) in (bool, str)
+
+
+def is_number(obj: Any) -> bool:
+    """Whether a value becomes a hidden parameter: a real number or a numeric array."""
+    if isinstance(obj, np.ndarray):
+        return obj.dtype.kind in "fiub"
+    return isinstance(obj, (int, float, np.floating, np.integer, np.bool_)) and not isinstance(obj, bool)
+
+
+def _constants() -> dict[int, str]:
+    found = {}
+    for dotted in CONSTANTS:
+        module, attribute = dotted.split(".")
+        found[id(getattr(np if module == "np" else math, attribute))] = dotted
+    return found
+
+
+_PLAIN_BY_ID = {id(getattr(np, n.split(".")[1])): n for n in PLAIN}
+_DTYPE_NAMES = "float64 float32 int64 int32 int16 int8 uint64 uint32 uint16 uint8".split()
+_DTYPES: dict[type, str] = {np.bool_: "np.bool_"} | {getattr(np, t): f"np.{t}" for t in _DTYPE_NAMES}
+
+
+def canonical(obj: Any) -> str | None:
+    """The canonical name of a library object, or None."""
+    if isinstance(obj, type) and obj in _DTYPES:
+        return _DTYPES[obj]
+    found: str | None = rules.canonical(obj)
+    return found if found is not None else _PLAIN_BY_ID.get(id(obj))
+
+
+def dotted_expr(name: str) -> gast.expr:
+    """The tree of a dotted name."""
+    head, *rest = name.split(".")
+    node: gast.expr = T.name(head)
+    for attribute in rest:
+        node = gast.Attribute(node, attribute, gast.Load())
+    return node
+
+
+def resolve(fn: types.FunctionType, node: gast.FunctionDef, source: T.SourceMap) -> Resolved:
+    """Canonical form of a function that was just read (the tree is changed in place, it is ours)."""
+    return _Resolver(fn, node, source).run()
+
+
+class _Resolver(gast.NodeTransformer):  # type: ignore[misc]
+    def __init__(self, fn: types.FunctionType, node: gast.FunctionDef, source: T.SourceMap):
+        self.fn, self.node, self.source = fn, node, source
+        code = fn.__code__
+        self.locals = set(code.co_varnames) | set(code.co_cellvars)
+        self.modules: dict[str, Any] = {}  # names bound by imports in the body
+        self.refused_imports: dict[str, gast.stmt] = {}
+        self.fresh = T.Fresh(set(RESERVED))
+        ordered = list(code.co_varnames) + [c for c in code.co_cellvars if c not in code.co_varnames]
+        self.renamed = {n: n for n in ordered if n not in RESERVED}
+        self.fresh.used |= set(self.renamed)
+        for n in ordered:
+            if n in RESERVED:
+                self.renamed[n] = self.fresh(n + "_")
+        self.hidden: dict[Value, str] = {}
+        self.externals: dict[str, Any] = {}
+        self.external_names: dict[int, str] = {}
+        self.callees: dict[str, types.FunctionType] = {}
+        self.assumptions: dict[Value, Assumption] = {}
+
+    def run(self) -> Resolved:
+        body = self._imports(self.node.body)
+        body = [s for s in (self.visit(s) for s in body) if s is not None]
+        arguments = self.node.args
+        params = tuple(self.renamed[a.id] for a in [*arguments.args, *arguments.posonlyargs, *arguments.kwonlyargs])
+        if arguments.posonlyargs:
+            params = tuple(self.renamed[a.id] for a in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs])
+        hidden = tuple(T.Hidden(name, read) for read, name in self.hidden.items())
+        function = T.Function(
+            self.fn.__name__,
+            params + tuple(h.name for h in hidden),
+            tuple(body),
+            hidden,
+            MappingProxyType(self.externals),
+            self.source,
+        )
+        return Resolved(function, self.callees, list(self.assumptions.values()), self.refused_imports)
+
+    # -- imports in the body ------------------------------------------------------------------------------
+
+    def _imports(self, body: list[gast.stmt]) -> list[gast.stmt]:
+        """Take imports of numpy and math at the top level of the body out; others are left for the fence."""
+        rest = []
+        for s in body:
+            if isinstance(s, gast.Import) and all(a.name.split(".")[0] in ("numpy", "math") and (a.asname or "." not in a.name) for a in s.names):
+                for a in s.names:
+                    self._bind_module(a.asname or a.name, _module(a.name))
+            elif isinstance(s, gast.ImportFrom) and s.module and not s.level and s.module.split(".")[0] in ("numpy", "math"):
+                for a in s.names:
+                    self._bind_module(a.asname or a.name, getattr(_module(s.module), a.name, None))
+            else:
+                if isinstance(s, (gast.Import, gast.ImportFrom)):
+                    for a in s.names:
+                        self.refused_imports[(a.asname or a.name).split(".")[0]] = s
+                rest.append(s)
+        return rest
+
+    def _bind_module(self, name: str, obj: Any) -> None:
+        self.locals.discard(name)
+        self.modules[name] = obj
+
+    # -- objects ------------------------------------------------------------------------------------------
+
+    def static(self, node: gast.expr) -> tuple[Any, Value | None] | None:
+        """The object that an expression of non-local names and attributes of modules stands for, and how to read it; or None."""
+        if isinstance(node, gast.Name):
+            if node.id in self.locals:
+                return None
+            if node.id in self.modules:
+                return self.modules[node.id], None
+            read = Value(self.fn, (node.id,))
+            try:
+                obj = read()
+            except (NameError, ValueError):
+                return None
+            if not is_number(obj):
+                self.assumptions[read] = Assumption(read, obj)
+            return obj, read
+        if isinstance(node, gast.Attribute):
+            found = self.static(node.value)
+            if found is None:
+                return None
+            obj, owner = found
+            if isinstance(obj, np.ndarray) or is_number(obj) or isinstance(obj, str):
+                return None
+            if not hasattr(obj, node.attr):
+                return Unknown(obj, T.dotted(node) or node.attr), None
+            inner = getattr(obj, node.attr)
+            below = None
+            if owner is not None:
+                below = Value(owner.fn, (*owner.path, node.attr))
+                if obj not in (np, math) if isinstance(obj, types.ModuleType) else True:
+                    if not is_number(inner) and not isinstance(inner, types.MethodType):
+                        self.assumptions[below] = Assumption(below, inner)
+            return inner, below
+        return None
+
+    def value(self, obj: Any, read: Value | None, node: gast.expr) -> gast.expr:
+        """The expression for a non-local object used as a value."""
+        known = _CONSTANT_NAMES.get(id(obj))
+        owner = self.static(node.value) if isinstance(node, gast.Attribute) else None
+        if known is not None and (read is None or owner is not None and isinstance(owner[0], types.ModuleType) and owner[0] in (np, math)):
+            return T.at(dotted_expr(known), node)
+        if is_constant(obj) or obj is Ellipsis:
+            return T.at(_literal(obj), node)
+        if is_number(obj):
+            if read is None:
+                return T.at(T.const(obj), node)
+            if read not in self.hidden:
+                self.hidden[read] = self.fresh(read.path[-1])
+            return T.at(T.name(self.hidden[read]), node)
+        if isinstance(obj, np.dtype) and obj.type in _DTYPES:
+            return T.at(dotted_expr(_DTYPES[obj.type]), node)
+        if isinstance(obj, type) and obj in _DTYPES:
+            return T.at(dotted_expr(_DTYPES[obj]), node)
+        if obj in (float, int, bool):
+            return T.at(T.name(obj.__name__), node)
+        return self.external(Unknown(obj, T.dotted(node) or "this"), T.dotted(node) or "value", node)
+
+    def external(self, obj: Any, wish: str, node: gast.expr) -> gast.expr:
+        key = id(obj.obj) if isinstance(obj, Unknown) else id(obj)
+        if key not in self.external_names:
+            self.external_names[key] = self.fresh(wish.split(".")[-1])
+        name = self.external_names[key]
+        self.externals[name] = obj
+        return T.at(T.name(name), node)
+
+    def callable(self, obj: Any, node: gast.expr) -> gast.expr:
+        """The expression for a non-local object that is called."""
+        if isinstance(obj, Unknown):
+            return self.external(obj, obj.title, node)
+        if obj is custom.stop_gradient:
+            return T.at(T.name("stop_gradient"), node)
+        plain = obj.py_func if isinstance(obj, CPUDispatcher) else obj
+        for f in (obj, plain):
+            if _hashable(f) and (custom.adjoint_rule(f) is not None or custom.is_nondifferentiable(f)):
+                return self.external(f, getattr(plain, "__name__", "external"), node)
+        name = canonical(obj)
+        if name is not None:
+            return T.at(dotted_expr(name), node)
+        title = getattr(obj, "__name__", None)
+        if title in BUILTINS and getattr(builtins, title) is obj:
+            return T.at(T.name(title), node)
+        if is_user_function(obj):
+            new = self.external(obj, unwrap(obj).__name__, node)
+            self.callees[new.id] = unwrap(obj)
+            return new
+        return self.external(Unknown(obj, T.dotted(node) or "this"), T.dotted(node) or "value", node)
+
+    # -- the tree -----------------------------------------------------------------------------------------
+
+    def visit_Name(self, node: gast.Name) -> gast.expr:
+        if node.id in self.locals:
+            node.id = self.renamed.get(node.id, node.id)
+            return node
+        if not isinstance(node.ctx, gast.Load):
+            return node
+        found = self.static(node)
+        return node if found is None else self.value(*found, node)
+
+    def visit_Attribute(self, node: gast.Attribute) -> gast.expr:
+        found = self.static(node)
+        if found is not None and isinstance(node.ctx, gast.Load):
+            return self.value(*found, node)
+        self.generic_visit(node)
+        return node
+
+    def visit_Call(self, node: gast.Call) -> gast.expr:
+        found = self.static(node.func)
+        if found is not None:
+            node.func = self.callable(found[0], node.func)
+        elif isinstance(node.func, gast.Attribute):
+            node.func.value = self.visit(node.func.value)
+        else:
+            node.func = self.visit(node.func)
+        node.args = [self.visit(a) for a in node.args]
+        for k in node.keywords:
+            k.value = self.visit(k.value)
+        if found is None and isinstance(node.func, gast.Attribute):
+            return _method(node)
+        return _call(node)
+
+    def visit_Subscript(self, node: gast.Subscript) -> gast.expr:
+        self.generic_visit(node)
+        if isinstance(node.slice, gast.List):  # v[[0, 2]]
+            node.slice = T.at(T.expr("np.array(items)", items=node.slice), node.slice)
+        return node
+
+    def visit_Expr(self, node: gast.Expr) -> gast.stmt | None:
+        if isinstance(node.value, gast.Constant):
+            return None
+        call = node.value
+        if isinstance(call, gast.Call) and isinstance(call.func, gast.Attribute) and self.static(call.func) is None:
+            # in-place methods, as the assignments they stand for
+            if call.func.attr == "fill" and len(call.args) == 1 and not call.keywords:
+                whole = gast.Subscript(call.func.value, T.const(Ellipsis), gast.Store())
+                return self.visit(T.at(gast.Assign([T.at(whole, node)], call.args[0], None), node))
+        self.generic_visit(node)
+        return node
+
+    def visit_FunctionDef(self, node: gast.FunctionDef) -> gast.stmt:
+        return node  # refused by the fence
+
+    visit_Lambda = visit_ClassDef = visit_AsyncFunctionDef = visit_FunctionDef
+
+    def visit_AnnAssign(self, node: gast.AnnAssign) -> gast.stmt | None:
+        if node.value is None:
+            return None
+        return self.visit(T.at(gast.Assign([node.target], node.value, None), node))
+
+
+def is_user_function(obj: Any) -> bool:
+    """Whether an object is a function of the user that can be read: plain, jitted, or wrapped so that calling it gives its value."""
+    if isinstance(obj, (types.FunctionType, CPUDispatcher)):
+        return True
+    return getattr(obj, "__s2sad_function__", None) is not None and bool(getattr(obj, "__s2sad_calls_primal__", False))
+
+
+def _hashable(obj: Any) -> bool:
+    return type(obj).__hash__ is not None
+
+
+def _module(name: str) -> Any:
+    obj: Any = {"numpy": np, "math": math}[name.split(".")[0]]
+    for attribute in name.split(".")[1:]:
+        obj = getattr(obj, attribute)
+    return obj
+
+
+def _literal(obj: Any) -> gast.expr:
+    if isinstance(obj, tuple):
+        return gast.Tuple([_literal(o) for o in obj], gast.Load())
+    return T.const(obj)
+
+
+def _method(node: gast.Call) -> gast.expr:
+    """`x.sum(axis=0)` as `np.sum(x, axis=0)`."""
+    value, attr = node.func.value, node.func.attr
+    if attr in KEPT_METHODS:
+        return node
+    if attr == "flatten" and not node.args and not node.keywords:
+        return T.at(T.expr("np.ravel(x.copy())", x=value), node)
+    if attr in METHODS:
+        args = node.args
+        if attr in ("reshape", "transpose") and (len(args) > 1 or attr == "transpose" and args and not isinstance(args[0], gast.Tuple)):
+            args = [T.at(gast.Tuple(args, gast.Load()), node)]
+        node.func = T.at(dotted_expr(canonical(getattr(np, attr)) or f"np.{attr}"), node.func)
+        node.args = [value, *args]
+        return _call(node)
+    return node
+
+
+def _call(node: gast.Call) -> gast.expr:
+    """Lists that mean tuples become tuples, and a tuple that means an array a list; `pow(x, y)` is `x ** y`."""
+    name = T.dotted(node.func) or ""
+    if name in ("np.array", "np.asarray"):
+        if node.args and isinstance(node.args[0], gast.Tuple):
+            node.args[0] = T.at(gast.List(node.args[0].elts, gast.Load()), node.args[0])
+    elif name in JOINS or name in SHAPED:
+        node.args = [_tuple(a) for a in node.args]
+    for k in node.keywords:
+        if k.arg in ("axis", "shape", "axes"):
+            k.value = _tuple(k.value)
+    return node
+
+
+def _tuple(node: gast.expr) -> gast.expr:
+    return T.at(gast.Tuple(node.elts, gast.Load()), node) if isinstance(node, gast.List) else node
+
+
+_CONSTANT_NAMES = _constants()
+
+
+def externals_with(function: T.Function, new: Mapping[str, Any]) -> T.Function:
+    """The function with some externals replaced."""
+    return function.with_body(function.body, externals=MappingProxyType({**function.externals, **new}))

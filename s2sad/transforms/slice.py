@@ -1,0 +1,81 @@
+"""Adjoint dead code: keep of an emitted function only what its results use."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+
+import gast
+
+from s2sad.analysis import effects as E
+from s2sad.analysis import views
+from s2sad.analysis.liveness import Liveness
+from s2sad.analysis.shapes import Shapes
+from s2sad.lang import tree as T
+from s2sad.lang.types import Type, is_array
+
+
+def groups_of(body: list[gast.stmt], names: Mapping[str, Type]) -> dict[str, frozenset[str]]:
+    """Names that may share memory in an emitted body."""
+    parent: dict[str, str] = {}
+
+    def find(n: str) -> str:
+        parent.setdefault(n, n)
+        while parent[n] != n:
+            n = parent[n]
+        return n
+
+    for s in E.walk(body):
+        if isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name) and is_array(names.get(s.targets[0].id)):
+            base = views.view_base(s.value, names)
+            if base is not None:
+                parent[find(s.targets[0].id)] = find(base)
+    out: dict[str, set[str]] = {}
+    for n in list(parent):
+        out.setdefault(find(n), set()).add(n)
+    return {n: frozenset(out[find(n)]) for n in parent}
+
+
+def live_statements(body: list[gast.stmt], names: Mapping[str, Type], shapes: Shapes) -> list[gast.stmt]:
+    """The statements that the return value and the effects of a body use, with the comments that head them.
+
+    >>> from s2sad.lang.printer import to_source
+    >>> body = T.stmts("a = x * 2\\nb = a + 1\\nfor i in range(3):\\n    a = a * 2\\n    b = b + i\\nreturn b")
+    >>> print(to_source(live_statements(body, {}, Shapes({}, {}, {}, frozenset(), frozenset()))), end="")
+    a = x * 2
+    b = a + 1
+    for i in range(3):
+        b = b + i
+    return b
+    """
+    live = Liveness(names, groups_of(body, names), shapes)
+    live.block(body, frozenset())
+    return keep(body, live.alive)
+
+
+def keep(body: list[gast.stmt], alive: set[int]) -> list[gast.stmt]:
+    """The marked statements; a comment stays if a statement that it heads stays."""
+    out: list[gast.stmt] = []
+    section: T.Comment | None = None
+    comment: T.Comment | None = None
+    for s in body:
+        if isinstance(s, T.Comment):
+            if s.text.startswith("---"):
+                section, comment = s, None
+            else:
+                comment = s
+            continue
+        if id(s) not in alive:
+            continue
+        s = copy.copy(s)
+        if isinstance(s, gast.If):
+            s.body, s.orelse = keep(s.body, alive), keep(s.orelse, alive)
+            if not s.body and s.orelse:
+                s.test, s.body, s.orelse = gast.UnaryOp(gast.Not(), s.test), s.orelse, []
+            s.body = s.body or [gast.Pass()]
+        elif isinstance(s, (gast.For, gast.While)):
+            s.body = keep(s.body, alive) or [gast.Pass()]
+        out += [c for c in (section, comment) if c is not None]
+        section = comment = None
+        out.append(s)
+    return out

@@ -1,0 +1,718 @@
+"""Storage: give the reverse sweep the values it needs.
+
+The reverse sweep runs a block backwards. `held` are the names that have, at this point of the reverse sweep, the value they had at the same point of
+the forward sweep. A needed value that is not held is
+* recomputed, if its definition is cheap and what it is made of is at hand,
+* otherwise kept: `x_saved[t] = x` right after the statement that made it (or at the start of the loop trip), read back before its first use.
+In-place writes that destroy needed contents (`analysis.tbr`) are undone on the way back.
+
+A loop whose trips pass nothing on that the reverse needs is not stored at all: each reverse trip runs the body again, then its reverse (*joint*).
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, field
+
+import gast
+
+from s2sad.analysis import effects as E
+from s2sad.analysis import tbr
+from s2sad.analysis.aliases import Aliases
+from s2sad.analysis.liveness import Liveness
+from s2sad.analysis.shapes import Shapes
+from s2sad.analysis.types import region, type_of
+from s2sad.lang import algebra as A
+from s2sad.lang import tree as T
+from s2sad.lang.printer import to_source
+from s2sad.lang.tree import Function, Place
+from s2sad.lang.types import WEAK_BOOL, Array, Scalar, is_array
+from s2sad.transforms.reverse import Block, Branch, Loop, Reversed, Step
+from s2sad.transforms.trips import counted
+
+Item = Step | Branch | Loop
+
+
+@dataclass(frozen=True)
+class Kept:
+    """One kept value: its name in the emitted text, why it is kept, and its size as a formula."""
+
+    name: str
+    why: str
+    bytes_formula: str
+    place: Place | None
+
+
+@dataclass
+class Scope:
+    """The innermost loop around a block whose trips are stored, or the root of a joint region."""
+
+    nest: list[gast.For | gast.While]
+    modified: set[str]
+    undo: set[int]
+
+
+@dataclass
+class Result:
+    """The two sweeps of a block; `needs` are names the block expects to find as they were before it."""
+
+    forward: list[gast.stmt] = field(default_factory=list)
+    reverse: list[gast.stmt] = field(default_factory=list)
+    held: set[str] = field(default_factory=set)
+    needs: set[str] = field(default_factory=set)
+    allocations: list[gast.stmt] = field(default_factory=list)
+    kept: list[Kept] = field(default_factory=list)
+
+
+@dataclass
+class Stored:
+    """What `store` returns: both sweeps, and what is kept."""
+
+    forward: list[gast.stmt]
+    reverse: list[gast.stmt]
+    kept: list[Kept]
+
+
+class _Storage:
+    def __init__(self, function: Function, rev: Reversed, aliases: Aliases, shapes: Shapes, value: bool):
+        self.f, self.rev, self.aliases, self.shapes, self.value = function, rev, aliases, shapes, value
+        self.names = rev.names
+        self.primal = set(function.names) | set(function.params)
+        self.fresh = rev.fresh
+        self.items: dict[int, Item] = {}
+        self.index(rev.block)
+        self.trial = 0
+
+    def index(self, b: Block) -> None:
+        for item in b.items:
+            self.items[id(item.stmt)] = item
+            if isinstance(item, Branch):
+                self.index(item.body)
+                self.index(item.orelse)
+            elif isinstance(item, Loop):
+                self.index(item.body)
+
+    # -- needs -------------------------------------------------------------------------------------
+    def read(self, nodes: list[gast.stmt]) -> set[str]:
+        """Primal names that adjoint statements use; of an array whose shape never changes, the shape alone is no need."""
+        values: set[str] = set()
+        for s in nodes:
+            e = E.effects(s, self.names)
+            values |= e.reads | {m for m in e.metas if not self.fixed_shape(m)}
+        return values & self.primal
+
+    def fixed_shape(self, n: str) -> bool:
+        if n in self.f.params and n in self.aliases.stable:
+            return True
+        d = self.shapes.dims.get(n)
+        return d is not None and not any("~" in axis for axis in d)
+
+    def pre(self, item: Step) -> set[str]:
+        return self.read(item.adjoint) - item.post
+
+    def owners(self, values: set[str]) -> set[str]:
+        return {self.aliases.owner(n) for n in values if is_array(self.names.get(n))}
+
+    def array_needs(self, s: gast.stmt) -> tuple[set[str], set[str]]:
+        """Arrays whose contents the reverse of a statement needs from before and after it (for TBR)."""
+        item = self.items.get(id(s))
+        if isinstance(item, Step):
+            return self.owners(self.pre(item)), self.owners(set(item.post))
+        if isinstance(item, (Branch, Loop)):
+            head = s.test if isinstance(s, gast.If) else s.iter if isinstance(s, gast.For) else None
+            return self.owners(self.read(item.before) | (E.reads_of(head)[0] & self.primal)), set()
+        return set(), set()
+
+    def all_needs(self, s: gast.stmt) -> set[str]:
+        item = self.items.get(id(s))
+        if isinstance(item, Step):
+            return self.pre(item) | set(item.post)
+        if isinstance(item, (Branch, Loop)):
+            blocks = [item.body, item.orelse] if isinstance(item, Branch) else [item.body]
+            out = self.read(item.before) | {n for b in blocks for n in self.read(b.end)}
+            if self.has_adjoint(item):
+                head = s.test if isinstance(s, gast.If) else s.iter if isinstance(s, gast.For) else None
+                out |= E.reads_of(head)[0] & self.primal
+                c = counted(s)
+                out |= {c} if c else set()
+            return out
+        return set()
+
+    def has_adjoint(self, item: Item) -> bool:
+        if isinstance(item, Step):
+            return bool(item.adjoint)
+        blocks = [item.body, item.orelse] if isinstance(item, Branch) else [item.body]
+        return any(b.end or any(self.has_adjoint(x) for x in b.items) for b in blocks)
+
+    def modified(self, body: list[gast.stmt]) -> set[str]:
+        """Names that statements bind, and owners (and everything that may share memory with them) whose contents they change."""
+        out = E.bound(body, self.names)
+        for n in E.written(body, self.names):
+            out |= self.aliases.groups.get(n, frozenset((n,)))
+        return out
+
+    # -- blocks ------------------------------------------------------------------------------------
+    def block(self, b: Block, scope: Scope, held: set[str]) -> Result:
+        return _BlockWalk(self, b, scope, held).run()
+
+    def joint_ok(self, item: Loop) -> set[str] | None:
+        """If the reverse trips may re-run the body: the names that they need from outside. None if something is carried between trips."""
+        s = item.stmt
+        if not isinstance(s, gast.For) or counted(s):
+            return None
+        changed = self.modified(s.body)
+        live = Liveness(self.names, self.aliases.groups, self.shapes, self.all_needs)
+        needs = live.block(s.body, frozenset())
+        outside = set()
+        for n, key in needs:
+            if n == s.target.id:
+                continue
+            if n in changed and not (key == "shape" and self.fixed_shape(n)):
+                return None
+            if n in self.primal and not (key == "shape" and self.fixed_shape(n)):
+                outside.add(n)
+        if self.forward_dead(s) or self.cheap(s.body):
+            return outside
+        return None
+
+    def forward_dead(self, loop: gast.For) -> bool:
+        """Whether nothing outside the loop needs what it computes."""
+        inside = {id(x) for x in E.walk([loop])}
+
+        def extra(s: gast.stmt) -> set[str]:
+            return set() if id(s) in inside else self.all_needs(s)
+
+        live = Liveness(self.names, self.aliases.groups, self.shapes, extra)
+        body = list(self.f.body)
+        if not self.value:
+            body = body[:-1]
+        tail = self.all_needs(self.f.body[-1])
+        live.block(body, frozenset((n, None) for n in tail))
+        return id(loop) not in live.alive
+
+    def cheap(self, body: list[gast.stmt]) -> bool:
+        """Whether running a body again costs little: arithmetic and comparisons on scalars only."""
+        for s in E.walk(body):
+            if isinstance(s, gast.While):
+                return False
+            for n in gast.walk(s) if not E.children(s) else []:
+                if isinstance(n, gast.Call) and (T.dotted(n.func) or "") not in ("range", "len", "abs", "float", "int", "math.sqrt", "np.sqrt", "np.abs", "math.fabs"):
+                    return False
+                if isinstance(n, gast.BinOp) and (isinstance(n.op, (gast.Pow, gast.MatMult)) or is_array(type_of(n, self.names))):
+                    return False
+        return True
+
+
+class _BlockWalk:
+    """One walk over a block, backwards."""
+
+    def __init__(self, st: _Storage, b: Block, scope: Scope, held: set[str]):
+        self.st, self.b, self.scope = st, b, scope
+        self.held = set(held)
+        self.n = len(b.items)
+        self.after: list[list[gast.stmt]] = [[] for _ in range(self.n + 1)]  # saves that follow item k-1 (0: at the start of the block)
+        self.before: list[list[gast.stmt]] = [[] for _ in range(self.n + 1)]  # statements just before item k
+        self.forward: list[list[gast.stmt]] = [[] for _ in range(self.n)]
+        self.out: list[gast.stmt] = []
+        self.needs: set[str] = set()
+        self.allocations: list[gast.stmt] = []
+        self.kept: list[Kept] = []
+        self.changes = [st.modified([item.stmt]) for item in b.items]
+        self.own = set().union(*self.changes) if self.changes else set()
+
+    # -- finding values ----------------------------------------------------------------------------
+    def last_change(self, x: str, p: int) -> int:
+        return max((k for k in range(p) if x in self.changes[k]), default=-1)
+
+    def stale_later(self, x: str, p: int) -> bool:
+        return any(x in self.changes[k] for k in range(p, self.n))
+
+    def ensure(self, x: str, p: int) -> None:
+        """See to it that the reverse sweep finds x as it was before item p."""
+        st = self.st
+        view = st.aliases.views.get(x)
+        if view is not None:
+            if x not in self.held:
+                d = next((k for k in range(p) if self.b.items[k].stmt is view.stmt), None)
+                self.held.add(x)
+                if d is None:
+                    if x in self.scope.modified and x in self.own:
+                        raise AssertionError(f"view {x} is used before it is made")
+                    self.needs.add(x)
+                else:
+                    values, metas = E.reads_of(view.stmt.value)
+                    for n in sorted((values | metas) - {view.base}):
+                        self.ensure(n, p)
+                    self.bind_base(view.base, p)
+                    self.out.append(T.strip_copy(view.stmt))
+            self.ensure(st.aliases.owner(x), p)
+            return
+        if x in self.held:
+            return
+        self.held.add(x)
+        if x not in self.own:
+            self.needs.add(x)
+            return
+        j = self.last_change(x, p)
+        if self.recompute(x, j, p):
+            return
+        self.save(x, j)
+
+    def bind_base(self, base: str, p: int) -> None:
+        if base in self.st.aliases.views:
+            self.ensure(base, p)
+        elif base not in self.held:
+            self.ensure(base, p)
+
+    def at_hand(self, x: str, j: int, depth: int = 0) -> bool:
+        """Whether x is held, or comes from outside unchanged, or can be recomputed, and has not changed since item j."""
+        if depth > 4:
+            return False
+        if x in self.st.aliases.views:
+            return x in self.held and self.at_hand(self.st.aliases.owner(x), j, depth)
+        if any(x in self.changes[k] for k in range(j + 1, self.n)):
+            return x in self.held and not any(x in self.changes[k] for k in range(j + 1, self.position))
+        if x in self.held:
+            return True
+        if x not in self.own:
+            return x not in self.scope.modified
+        k = self.last_change(x, j + 1)
+        return self.can_recompute(x, k, depth + 1)
+
+    def can_recompute(self, x: str, j: int, depth: int = 0) -> bool:
+        if j < 0:
+            return False
+        item = self.b.items[j]
+        s = item.stmt
+        if not (isinstance(item, Step) and isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name)):
+            return False
+        if is_array(self.st.names.get(x)) or not light(s.value, self.st):
+            return False
+        values, metas = E.reads_of(s.value)
+        return x not in values and all(self.at_hand(n, j, depth) for n in values | {m for m in metas if not self.st.fixed_shape(m)})
+
+    def recompute(self, x: str, j: int, p: int) -> bool:
+        self.position = p
+        self.held.discard(x)
+        ok = self.can_recompute(x, j)
+        self.held.add(x)
+        if not ok:
+            return False
+        s = self.b.items[j].stmt
+        assert isinstance(s, gast.Assign)
+        values, metas = E.reads_of(s.value)
+        for n in sorted(values | {m for m in metas if not self.st.fixed_shape(m)}):
+            self.ensure(n, p)
+        self.out.append(T.strip_copy(s))
+        return True
+
+    # -- keeping values ----------------------------------------------------------------------------
+    def save(self, x: str, j: int) -> None:
+        """Keep x after item j (or at the start of the block, j = -1), and read it back here."""
+        t = self.st.names[x]
+        put, get = self.slot(x, T.name(x), t, self.b.items[max(j, 0)].stmt if self.n else None)
+        self.after[j + 1] += put
+        bound_here = x not in self.st.aliases.stable or j >= 0 and any(
+            x in E.effects(self.b.items[k].stmt, self.st.names).binds for k in range(j + 1))
+        looked_into = any(v.base == x for v in self.st.aliases.views.values())
+        if is_array(t) and (looked_into or not bound_here):
+            whole: gast.expr = gast.Slice(None, None, None) if t.ndim else T.const(...)  # type: ignore[union-attr]
+            self.out.append(gast.Assign([gast.Subscript(T.name(x), whole, gast.Store())], get, None))
+        else:
+            self.out.append(gast.Assign([T.store(x)], get, None))
+
+    def slot(self, base: str, value: gast.expr, t: object, s: gast.stmt | None) -> tuple[list[gast.stmt], gast.expr]:
+        """(statements that keep a value, expression that reads it back), with the allocation noted."""
+        st = self.st
+        n = st.fresh(base + "_saved")
+        st.names[n] = t  # type: ignore[assignment]
+        nest = self.scope.nest
+        place = st.f.source.place(s.lineno) if s is not None and hasattr(s, "lineno") else None
+        # an array that nobody writes into need not be copied
+        fresh_value = isinstance(value, gast.Call) or (isinstance(value, gast.Name) and not st.aliases.is_written(value.id))
+        kept_value = gast.Call(gast.Attribute(A.clone(value), "copy", gast.Load()), [], []) if is_array(t) and not fresh_value else value
+        why = f"`{base}` is overwritten before the reverse sweep needs it"
+        item = 8 if not isinstance(t, (Scalar, Array)) else {"float32": 4, "int32": 4, "bool": 1}.get(t.dtype, 8)
+        dims = (st.shapes.dims.get(base) if isinstance(value, gast.Name) else None) if is_array(t) else ()
+        if not nest:
+            self.kept.append(Kept(n, why, formula(item, [], dims), place))
+            return [gast.Assign([T.store(n)], kept_value, None)], T.name(n)
+        shape = self.saved_shape(dims)
+        if shape is None:
+            del st.names[n]  # a list has no type of the language
+            self.allocations.append(gast.Assign([T.store(n)], gast.List([], gast.Load()), None))
+            put: gast.stmt = gast.Expr(gast.Call(gast.Attribute(T.name(n), "append", gast.Load()), [kept_value], []))
+            self.kept.append(Kept(n, why + " (grows with the trips of the loop)", formula(item, ["trips"] * len(nest), dims), place))
+            return [put], gast.Call(gast.Attribute(T.name(n), "pop", gast.Load()), [], [])
+        dtype = t.dtype if isinstance(t, (Scalar, Array)) else "float64"
+        arguments: list[gast.expr] = [shape[0] if len(shape) == 1 else gast.Tuple(shape, gast.Load())]
+        if dtype != "float64":
+            arguments.append(T.expr("np." + {"bool": "bool_"}.get(dtype, dtype)))
+        self.allocations.append(gast.Assign([T.store(n)], gast.Call(T.expr("np.empty"), arguments, []), None))
+        st.names[n] = Array(dtype, len(shape))
+        indices = [trip_index(loop) for loop in nest]  # type: ignore[arg-type]
+        index: gast.expr = indices[0] if len(indices) == 1 else gast.Tuple(indices, gast.Load())
+
+        def cell(ctx: gast.expr_context) -> gast.expr:
+            return gast.Subscript(T.name(n), A.clone(index), ctx)
+
+        trips = [trip_text(loop) for loop in nest]  # type: ignore[arg-type]
+        self.kept.append(Kept(n, why, formula(item, trips, dims), place))
+        return [gast.Assign([cell(gast.Store())], A.clone(value), None)], cell(gast.Load())
+
+    def saved_shape(self, dims: tuple[str, ...] | None) -> list[gast.expr] | None:
+        """Lengths of a preallocated array for the trips of the loops around, or None if they are not known before the outermost starts."""
+        if dims is None:
+            return None
+        nest = self.scope.nest
+        outer = self.st.modified([nest[0]])
+        out: list[gast.expr] = []
+        for loop in nest:
+            if counted(loop) or not isinstance(loop, gast.For):
+                return None
+            values, metas = E.reads_of(loop.iter)
+            if (values | metas) & outer or loop.target.id in E.bound(loop.body, self.st.names):
+                return None
+            assert isinstance(loop.iter, gast.Call)
+            out.append(gast.Call(T.name("len"), [A.clone(loop.iter)], []))
+        for axis in dims:
+            if "?" in axis or "~" in axis or "[:" in axis or "](" in axis:
+                return None
+            e = T.expr(axis)
+            values, metas = E.reads_of(e)
+            if (values | metas) & outer:
+                return None
+            out.append(e)
+        return out
+
+    # -- the walk ----------------------------------------------------------------------------------
+    def run(self) -> Result:
+        for k in range(self.n - 1, -1, -1):
+            item = self.b.items[k]
+            self.position = k
+            if isinstance(item, Step):
+                self.step(item, k)
+            elif isinstance(item, Branch):
+                self.branch(item, k)
+            else:
+                self.loop(item, k)
+        for n in sorted(self.st.read(self.b.end)):
+            self.ensure(n, 0)
+        self.out += copy.deepcopy(self.b.end)
+        forward = list(self.after[0])
+        for k in range(self.n):
+            forward += self.before[k]
+            forward += self.forward[k] if not isinstance(self.b.items[k], Step) else [T.shallow(self.b.items[k].stmt)]
+            forward += self.after[k + 1]
+        return Result(forward, self.out, self.held, self.needs, self.allocations, self.kept)
+
+    def step(self, item: Step, k: int) -> None:
+        st, s = self.st, item.stmt
+        e = E.effects(s, st.names)
+        for n in sorted(item.post):
+            self.ensure(n, k + 1)
+        if isinstance(s, gast.Return):
+            self.say(item)
+            for n in sorted(st.read(item.adjoint)):
+                self.ensure(n, k)
+            self.out += copy.deepcopy(item.adjoint)
+            return
+        self.held -= e.binds
+        undo = id(s) in self.scope.undo and bool(e.writes)
+        pre = st.pre(item)
+        target = s.targets[0] if isinstance(s, gast.Assign) else s.target if isinstance(s, gast.AugAssign) else None
+        owner = st.aliases.owner(T.base_name(target)) if e.writes and target is not None else None
+        put: list[gast.stmt] = []
+        restore: gast.stmt | None = None
+        if undo and owner is not None and owner in st.aliases.stable and target is not None:
+            kind = region_of(target, st)
+            place = T.loaded(target) if isinstance(target, gast.Subscript) else T.name(T.base_name(target))
+            t = type_of(place, st.names)
+            old = place if kind == "element" else gast.Call(gast.Attribute(place, "copy", gast.Load()), [], []) if kind != "fancy" else place
+            put, get = self.slot(T.base_name(target), old, t, s)
+            self.before[k] += put
+            slot: gast.expr = A.clone(target) if isinstance(target, gast.Subscript) else gast.Subscript(
+                T.name(T.base_name(target)), gast.Slice(None, None, None) if t.ndim else T.const(...), gast.Store())  # type: ignore[union-attr]
+            slot.ctx = gast.Store()
+            restore = gast.Assign([slot], get, None)
+            index_names = E.reads_of(target.slice)[0] if isinstance(target, gast.Subscript) else set()
+            for n in sorted(index_names & st.primal):
+                self.ensure(n, k)
+            base = T.base_name(target)
+            if base in st.aliases.views or base not in self.held:
+                self.ensure(base, k + 1)
+        elif owner is not None:
+            self.held -= st.aliases.groups.get(owner, frozenset((owner,))) - frozenset(st.aliases.views)
+        for n in sorted(pre):
+            self.ensure(n, k)
+        late = restore is not None and owner in st.owners(set(item.post))
+        if restore is not None and not late:
+            self.out.append(restore)
+        if item.adjoint:
+            self.say(item)
+            self.out += copy.deepcopy(item.adjoint)
+        if restore is not None and late:
+            self.out.append(restore)
+
+    def say(self, item: Step) -> None:
+        """The comment that heads the adjoint of a statement: the statement as the user wrote it."""
+        if not item.adjoint:
+            return
+        text = self.st.f.source.text(item.stmt)
+        if not text:
+            return
+        if len(text) > 63:
+            text = text[:60].rstrip() + " ..."
+        self.out.append(T.Comment(text))
+
+    def branch(self, item: Branch, k: int) -> None:
+        st, s = self.st, item.stmt
+        results = []
+        for b in (item.body, item.orelse):
+            walk = _BlockWalk(st, b, self.scope, self.held)
+            results.append(walk.run())
+        test: gast.expr = A.clone(s.test)
+        new = copy.copy(s)
+        changed = self.changes[k]
+        if results[0].reverse or results[1].reverse or item.before:
+            for n in sorted((results[0].needs | results[1].needs | st.read(item.before))):
+                self.ensure(n, k + 1)
+            values, metas = E.reads_of(s.test)
+            wanted = {n for n in values | {m for m in metas if not st.fixed_shape(m)} if n in st.primal}
+            if results[0].reverse or results[1].reverse:
+                self.position = k + 1
+                if all(self.at_hand(st.aliases.owner(n) if n not in st.aliases.views else n, k) or
+                       (n in st.aliases.views and self.at_hand(st.aliases.owner(n), k)) for n in wanted):
+                    for n in sorted(wanted):
+                        self.ensure(n, k + 1)
+                else:
+                    flag = st.fresh("taken")
+                    st.names[flag] = WEAK_BOOL
+                    self.before[k].append(gast.Assign([T.store(flag)], A.clone(s.test), None))
+                    test = T.name(flag)
+                    if self.scope.nest:
+                        put, test = self.slot(flag, T.name(flag), WEAK_BOOL, s)
+                        self.before[k] += put
+                    new.test = T.name(flag)
+        new.body, new.orelse = results[0].forward, results[1].forward
+        self.forward[k] = [new]
+        self.allocations_of(results, k)
+        if results[0].reverse or results[1].reverse:
+            self.out += copy.deepcopy(item.before)
+            body, orelse = results[0].reverse, results[1].reverse
+            if not body:
+                test, body, orelse = negated(test), orelse, []
+            self.out.append(gast.If(test, body, orelse))
+        else:
+            self.out += copy.deepcopy(item.before)
+        requested = results[0].needs | results[1].needs
+        both = results[0].held & results[1].held
+        self.held = {x for x in self.held | both | requested if x not in changed or x in both}
+
+    def allocations_of(self, results: list[Result], k: int) -> None:
+        for r in results:
+            self.allocations += r.allocations
+            self.kept += r.kept
+
+    def loop(self, item: Loop, k: int) -> None:
+        st, s = self.st, item.stmt
+        if not st.has_adjoint(item):
+            self.forward[k] = [T.shallow(s)]
+            for n in sorted(st.read(item.before)):
+                self.ensure(n, k + 1)
+            self.out += copy.deepcopy(item.before)
+            self.held -= self.changes[k]
+            return
+        used = set(st.fresh.used)
+        chosen = self.stored(item, k)
+        if chosen.kept:
+            outside = st.joint_ok(item)
+            if outside is not None:
+                st.fresh.used = used
+                self.finish_joint(item, k, self.joint(item), outside)
+                return
+        inner_modified = self.changes[k]
+        if isinstance(s, gast.For):
+            header_names = E.reads_of(s.iter)
+            head = {n for n in header_names[0] | {m for m in header_names[1] if not st.fixed_shape(m)} if n in st.primal}
+        else:
+            head = set()
+        counter = counted(s)
+        if counter:
+            head.add(counter)
+        for n in sorted((chosen.needs - inner_modified) | head | st.read(item.before)):
+            self.ensure(n, k + 1)
+        new = copy.copy(s)
+        new.body = chosen.forward
+        self.forward[k] = [new]
+        if self.scope.nest:
+            self.allocations += chosen.allocations
+        else:
+            self.before[k] += chosen.allocations
+        self.kept += chosen.kept
+        self.out += copy.deepcopy(item.before)
+        self.out.append(reversed_loop(s, chosen.reverse))
+        binds = E.bound([s], st.names)
+        self.held = {x for x in self.held if x not in inner_modified or (x in chosen.held and x in st.aliases.stable and x not in binds)}
+
+    def stored(self, item: Loop, k: int) -> Result:
+        """The loop with kept values."""
+        st, s = self.st, item.stmt
+        changed = self.changes[k]
+        binds = E.bound([s], st.names)
+        steady = {x for x in changed if x in st.aliases.stable and x not in binds and x in self.held}
+        free = {x for x in self.held if x not in changed}
+        index = {s.target.id} if isinstance(s, gast.For) and s.target.id not in E.bound(s.body, st.names) else set()
+        used = set(st.fresh.used)
+        while True:
+            st.fresh.used = set(used)  # names of an attempt that is given up are free again
+            scope = Scope([*self.scope.nest, s], changed, self.scope.undo)
+            walk = _BlockWalk(st, item.body, scope, free | steady | index)
+            if index:
+                walk.own -= index
+            r = walk.run()
+            lost = {x for x in steady if x not in r.held}
+            if not lost:
+                return r
+            steady -= lost
+
+    def joint(self, item: Loop) -> Result:
+        """The loop with each reverse trip running the body again."""
+        st, s = self.st, item.stmt
+        undo = tbr.recorded(s.body, st.array_needs, st.aliases, st.shapes)
+        changed = st.modified([s])
+        scope = Scope([], changed, undo)
+        return _BlockWalk(st, item.body, scope, set(self.held) | changed | st.primal).run()
+
+    def finish_joint(self, item: Loop, k: int, r: Result, outside: set[str]) -> None:
+        st, s = self.st, item.stmt
+        assert isinstance(s, gast.For)
+        values, metas = E.reads_of(s.iter)
+        head = {n for n in values | {m for m in metas if not st.fixed_shape(m)} if n in st.primal}
+        for n in sorted(outside | head | st.read(item.before)):
+            self.ensure(n, k + 1)
+        self.forward[k] = [T.shallow(s)]
+        self.kept += r.kept
+        self.out += copy.deepcopy(item.before)
+        body = [*r.allocations, *copy.deepcopy(r.forward), *r.reverse]
+        self.out.append(reversed_loop(s, body))
+        self.held -= self.changes[k]
+
+
+def region_of(target: gast.expr, st: _Storage) -> str:
+    """What an assignment target selects."""
+    return "view" if isinstance(target, gast.Name) else region(T.loaded(target), st.names)
+
+
+def light(e: gast.expr, st: _Storage) -> bool:
+    """Whether computing a scalar again is cheaper than keeping it: a few loads, sums and products."""
+    if A.size(e) > 14:
+        return False
+    for n in gast.walk(e):
+        if isinstance(n, gast.Call) and (T.dotted(n.func) or "") not in ("len", "int", "float", "abs"):
+            return False
+        if isinstance(n, gast.BinOp) and not isinstance(n.op, (gast.Add, gast.Sub, gast.Mult)):
+            if not (isinstance(n.op, (gast.FloorDiv, gast.Mod)) and A.number(n.right)):
+                return False
+    return True
+
+
+def trip_index(loop: gast.For) -> gast.expr:
+    """The number of the current trip."""
+    assert isinstance(loop.iter, gast.Call)
+    args = loop.iter.args
+    i = T.name(loop.target.id)
+    if len(args) == 1:
+        return i
+    start, step = args[0], args[2] if len(args) == 3 else T.const(1)
+    if A.number(start) == 0:
+        shifted: gast.expr = i
+    else:
+        sign, rest = A.split_sign(A.clone(start))
+        shifted = gast.BinOp(i, gast.Sub() if sign > 0 else gast.Add(), rest)
+    k = A.number(step)
+    if k == 1:
+        return shifted
+    if k == -1:
+        return gast.BinOp(A.clone(start), gast.Sub(), T.name(loop.target.id))
+    return gast.BinOp(shifted, gast.FloorDiv(), A.clone(step))
+
+
+def trip_text(loop: gast.For) -> str:
+    """The number of trips as text, for `explain`."""
+    assert isinstance(loop.iter, gast.Call)
+    text = to_source(loop.iter).strip()
+    return to_source(loop.iter.args[0]).strip() if len(loop.iter.args) == 1 else f"len({text})"
+
+
+def formula(item: int, trips: list[str], dims: tuple[str, ...] | None) -> str:
+    """A size in bytes such as `8*n*steps`."""
+    parts = [str(item), *(dims if dims is not None else ["size"]), *trips]
+    return "*".join(p if p.isidentifier() or p.replace(".", "").replace("[", "").replace("]", "").isalnum() or p.startswith("len(") else f"({p})" for p in parts)
+
+
+def reversed_loop(s: gast.For | gast.While, body: list[gast.stmt]) -> gast.stmt:
+    """The loop that runs the trips of another backwards."""
+    counter = counted(s)
+    if isinstance(s, gast.While):
+        return gast.For(T.store("_"), T.expr(f"range({counter})"), body or [gast.Pass()], [], None)
+    assert isinstance(s.iter, gast.Call)
+    args = [A.clone(a) for a in s.iter.args]
+    start: gast.expr = T.const(0) if len(args) == 1 else args[0]
+    stop = args[0] if len(args) == 1 else args[1]
+    step = args[2] if len(args) == 3 else T.const(1)
+    k = A.number(step)
+    one = T.const(1)
+    if counter:
+        count: gast.expr = T.name(counter)
+    else:
+        count = gast.Call(T.name("len"), [A.clone(s.iter)], [])
+    if k == 1 and not counter:
+        new = [minus(stop, one), minus(start, one), T.expr("-1")]
+    elif k == -1 and not counter:
+        new = [plus(stop, one), plus(start, one)]
+    else:
+        last = plus(A.clone(start), A.mul(minus(count, one), A.clone(step)))
+        new = [last, minus(A.clone(start), A.clone(step)), A.neg(A.clone(step))]
+    return gast.For(T.store(s.target.id), gast.Call(T.name("range"), new, []), body or [gast.Pass()], [], None)
+
+
+def plus(a: gast.expr, b: gast.expr) -> gast.expr:
+    """`a + b` with literals folded."""
+    x, y = A.number(a), A.number(b)
+    if x is not None and y is not None:
+        return A.literal(x + y)
+    if isinstance(a, gast.BinOp) and isinstance(a.op, (gast.Add, gast.Sub)) and y is not None:
+        z = A.number(a.right)
+        if z is not None:
+            total = (z if isinstance(a.op, gast.Add) else -z) + y
+            if total == 0:
+                return a.left
+            return gast.BinOp(a.left, gast.Add() if total > 0 else gast.Sub(), A.literal(abs(total)))
+    return A.add(a, b)
+
+
+def minus(a: gast.expr, b: gast.expr) -> gast.expr:
+    """`a - b` with literals folded."""
+    y = A.number(b)
+    return plus(a, A.literal(-y)) if y is not None else A.add(a, A.neg(b))
+
+
+def negated(test: gast.expr) -> gast.expr:
+    """`not test`; an equality is turned round (an order is not: NaN)."""
+    if isinstance(test, gast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], (gast.Eq, gast.NotEq)):
+        return gast.Compare(test.left, [gast.NotEq() if isinstance(test.ops[0], gast.Eq) else gast.Eq()], test.comparators)
+    if isinstance(test, gast.UnaryOp) and isinstance(test.op, gast.Not):
+        return test.operand
+    return gast.UnaryOp(gast.Not(), test)
+
+
+def store(function: Function, rev: Reversed, aliases: Aliases, shapes: Shapes, value: bool) -> Stored:
+    """Both sweeps of a function, with what has to be kept between them."""
+    st = _Storage(function, rev, aliases, shapes, value)
+    undo = tbr.recorded(list(function.body), st.array_needs, aliases, shapes)
+    root = Block(rev.block.items, rev.end)
+    everything = set(rev.names) | set(function.params)
+    r = st.block(root, Scope([], st.modified(list(function.body)), undo), everything)
+    return Stored([*r.allocations, *r.forward], r.reverse, r.kept)
+

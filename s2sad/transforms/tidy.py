@@ -1,0 +1,145 @@
+"""Last touches on an emitted body; nothing here changes a value.
+
+* `a[i] = 0.0` followed by `a[i] += e` becomes `a[i] = e`
+* a temporary that is used once, by the next statement, goes into it
+* an array made only to be kept is made in its place (`un = u.copy(); un_saved[t] = un` becomes `un_saved[t] = u; un = un_saved[t]`)
+* the two sweeps meet inside the last branch of the forward sweep if nothing follows it
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+
+import gast
+
+from s2sad.analysis import effects as E
+from s2sad.lang import algebra as A
+from s2sad.lang import tree as T
+from s2sad.lang.types import Type, is_array
+
+
+def tidy(body: list[gast.stmt], names: Mapping[str, Type], written: frozenset[str]) -> list[gast.stmt]:
+    """The body, tidied.
+
+    >>> from s2sad.lang.printer import to_source
+    >>> print(to_source(tidy(T.stmts("w = a[i]\\na[i] = 0.0\\na[i] += 2 * w\\nreturn a"), {}, frozenset())), end="")
+    w = a[i]
+    a[i] = 2 * w
+    return a
+    """
+    body = blocks(body, first_is_assignment)
+    body = blocks(body, lambda b: kept_in_place(b, names, written))
+    body = meet(body)
+    body = blocks(body, lambda b: inline_once(b, body, names))
+    return body
+
+
+def blocks(body: list[gast.stmt], change: object) -> list[gast.stmt]:
+    """Apply a change to every block, innermost first."""
+    out = []
+    for s in body:
+        if E.children(s):
+            s = copy.copy(s)
+            s.body = blocks(s.body, change)
+            if isinstance(s, gast.If):
+                s.orelse = blocks(s.orelse, change)
+        out.append(s)
+    return change(out)  # type: ignore[operator,no-any-return]
+
+
+def first_is_assignment(body: list[gast.stmt]) -> list[gast.stmt]:
+    """`x = 0.0; x += e` to `x = e` (also for one element), where e does not read x."""
+    out: list[gast.stmt] = []
+    for s in body:
+        prev = next((p for p in reversed(out) if not isinstance(p, T.Comment)), None)
+        if (isinstance(s, gast.AugAssign) and isinstance(s.op, (gast.Add, gast.Sub)) and isinstance(prev, gast.Assign)
+                and A.number(prev.value) == 0 and T.same(prev.targets[0], s.target)
+                and T.base_name(s.target) not in T.loads(s.value)
+                and (isinstance(s.target, gast.Name) or not has_slice(s.target))):
+            k = len(out) - 1 - out[::-1].index(prev)
+            del out[k]
+            value = s.value if isinstance(s.op, gast.Add) else A.neg(s.value)
+            out.append(gast.Assign([s.target], value, None))
+            continue
+        out.append(s)
+    return out
+
+
+def has_slice(target: gast.expr) -> bool:
+    """Whether a subscript selects more than one element for sure or perhaps."""
+    index = target.slice
+    return any(isinstance(n, gast.Slice) for n in (index.elts if isinstance(index, gast.Tuple) else [index]))
+
+
+def kept_in_place(body: list[gast.stmt], names: Mapping[str, Type], written: frozenset[str]) -> list[gast.stmt]:
+    """Make an array right where it is kept, if nobody writes into it later."""
+    out: list[gast.stmt] = []
+    for s in body:
+        prev = out[-1] if out else None
+        if (isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Subscript) and isinstance(s.value, gast.Name)
+                and "_saved" in T.base_name(s.targets[0]) and is_array(names.get(s.value.id)) and s.value.id not in written
+                and isinstance(prev, gast.Assign) and isinstance(prev.targets[0], gast.Name) and prev.targets[0].id == s.value.id
+                and isinstance(prev.value, gast.Call) and isinstance(prev.value.func, gast.Attribute) and prev.value.func.attr == "copy"):
+            out[-1] = gast.Assign([s.targets[0]], prev.value.func.value, None)
+            out.append(gast.Assign([T.store(s.value.id)], T.loaded(s.targets[0]), None))
+            continue
+        out.append(s)
+    return out
+
+
+def meet(body: list[gast.stmt]) -> list[gast.stmt]:
+    """Merge the last branch of the forward sweep with the first of the reverse sweep if they have the same test."""
+    marks = [k for k, s in enumerate(body) if isinstance(s, T.Comment) and s.text.startswith("--- reverse")]
+    if not marks:
+        return body
+    m = marks[0]
+    before = [k for k in range(m) if not isinstance(body[k], T.Comment)]
+    if not before or not isinstance(body[before[-1]], gast.If):
+        return body
+    f = body[before[-1]]
+    k = m + 1
+    between: list[gast.stmt] = []
+    while k < len(body) and isinstance(body[k], gast.Assign) and not E.written([body[k]], {}):
+        between.append(body[k])
+        k += 1
+    r = body[k] if k < len(body) else None
+    if not isinstance(r, gast.If) or not T.same(f.test, r.test):
+        return body
+    changed = E.bound(f.body + f.orelse, {}) | E.written(f.body + f.orelse, {})
+    values, metas = E.reads_of(f.test)
+    if (values | metas) & changed or any((T.loads(s) | T.stores(s)) & (changed | values | metas | T.all_names(f.body + f.orelse)) for s in between):
+        return body
+    new = gast.If(f.test, [*f.body, *r.body], [*f.orelse, *r.orelse])
+    head = [s for s in body[: before[-1]] if not (isinstance(s, T.Comment) and s.text.startswith("---"))]
+    return [*head, *between, new, *body[k + 1:]]
+
+
+def inline_once(body: list[gast.stmt], whole: list[gast.stmt], names: Mapping[str, Type]) -> list[gast.stmt]:
+    """Put a temporary `w` that only the next statement uses, once, into that statement."""
+    out: list[gast.stmt] = []
+    for s in body:
+        prev = out[-1] if out else None
+        if (isinstance(prev, gast.Assign) and isinstance(prev.targets[0], gast.Name) and is_temporary(prev.targets[0].id)
+                and isinstance(s, (gast.Assign, gast.AugAssign)) and pure(prev.value)):
+            n = prev.targets[0].id
+            uses = [x for t in whole for x in gast.walk(t) if isinstance(x, gast.Name) and x.id == n and isinstance(x.ctx, gast.Load)]
+            here = [x for x in gast.walk(s.value) if isinstance(x, gast.Name) and x.id == n]
+            target = s.targets[0] if isinstance(s, gast.Assign) else s.target
+            stored = sum(n in T.stores(x) for x in E.walk(whole))
+            if len(uses) == 1 and len(here) == 1 and stored == 1 and n not in T.all_names([target]):
+                out.pop()
+                s = copy.copy(s)
+                s.value = T.substitute(s.value, {n: prev.value})
+        out.append(s)
+    return out
+
+
+def is_temporary(n: str) -> bool:
+    """Whether a name was made by the reverse pass for an adjoint on its way."""
+    return n == "w" or n.startswith("w_") and n[2:].isdigit()
+
+
+def pure(e: gast.expr) -> bool:
+    """Whether an expression has no effect and no array memory of its own to copy."""
+    return not any(isinstance(c, gast.Call) and (T.dotted(c.func) or "").split(".")[-1] in (*E.WRITERS, "pop", "copy") for c in gast.walk(e))
