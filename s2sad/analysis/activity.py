@@ -10,6 +10,7 @@ from s2sad import custom, rules
 from s2sad.analysis import effects as E
 from s2sad.analysis.aliases import Aliases
 from s2sad.analysis.types import call_types, type_of
+from s2sad.errors import UnsupportedError, problem
 from s2sad.lang import tree as T
 from s2sad.lang.tree import Function
 from s2sad.lang.types import Static, Type, is_float
@@ -76,8 +77,8 @@ def parts(e: gast.expr, names: Mapping[str, Type]) -> Iterator[gast.expr]:
         found = rule_of(e, names)
         if found is not None and found[0].kind != "zero":
             rule, bound = found
-            for p in rule.partials:
-                if p in bound:
+            for p, partial in rule.partials.items():
+                if p in bound and not (isinstance(partial, gast.Constant) and partial.value == 0):
                     arg = bound[p]
                     yield from arg.elts if isinstance(arg, (gast.Tuple, gast.List)) else [arg]
 
@@ -124,6 +125,33 @@ def flows(function: Function, aliases: Aliases) -> list[tuple[str, set[str]]]:
             if is_float(names.get(base)):
                 out.append((aliases.owner(base), {aliases.owner(n) for n in sources(s.value, names)}))
     return out
+
+
+def check_rules(function: Function, aliases: Aliases, wrt: tuple[str, ...]) -> None:
+    """Refuse a float argument that varies and that its function's rule does not differentiate.
+
+    Raises UnsupportedError with every such argument.
+    """
+    names = function.names
+    varied = set(wrt)
+    pairs = flows(function, aliases)
+    while True:
+        n = len(varied)
+        varied |= {target for target, src in pairs if src & varied}
+        if len(varied) == n:
+            break
+    problems = []
+    for s in E.walk(function.body):
+        for e in gast.walk(s.value) if isinstance(s, (gast.Assign, gast.AugAssign, gast.Return)) else []:
+            found = rule_of(e, names) if isinstance(e, (gast.Call, gast.BinOp)) and is_float(type_of(e, names)) else None
+            if found is None or found[0].kind == "zero":
+                continue
+            for p, arg in found[1].items():
+                if p not in found[0].partials and {aliases.owner(n) for n in sources(arg, names)} & varied:
+                    problems.append(problem(function.source, s, "S2S205", f"{found[0].name} cannot be differentiated with respect to `{p}`",
+                                            f"s2sad.stop_gradient({p})  # if it is meant as a constant"))
+    if problems:
+        raise UnsupportedError(*problems)
 
 
 def active(function: Function, aliases: Aliases, wrt: tuple[str, ...]) -> frozenset[str]:

@@ -30,7 +30,7 @@ class Liveness:
     names: Mapping[str, Type]
     groups: Groups
     shapes: Shapes | None = None
-    extra: Callable[[gast.stmt], Iterable[str]] = lambda s: ()
+    extra: Callable[[gast.stmt], tuple[set[Need], set[Need]]] = lambda s: (set(), set())
     alive: set[int] = field(default_factory=set)
 
     def group(self, n: str) -> frozenset[str]:
@@ -89,13 +89,15 @@ class Liveness:
     def simple(self, s: gast.stmt, live: Live, mark: bool) -> Live:
         e = E.effects(s, self.names)
         effect = isinstance(s, (gast.Raise, gast.Return, gast.Break)) or (isinstance(s, gast.Expr) and not e.writes)
-        extra = [(n, None) for n in self.extra(s)]
+        extra, late = self.extra(s)
+        live |= late
         needed = effect or any((n, k) in live for n in e.binds for k in (None, "shape")) or any(m in e.binds for m, _ in live) \
             or any(self.wanted(live, n) for n in e.writes)
         if needed and mark:
             self.alive.add(id(s))
         if not needed:
-            return live | frozenset(extra)
+            # what the adjoint needs from after the statement makes it needed, so nothing of it is left here
+            return live | extra
         live = self.drop(live, e.binds)
         value = s.value if isinstance(s, (gast.Assign, gast.AugAssign, gast.Return, gast.Expr)) else getattr(s, "exc", None)
         reads = self.accesses(value)
@@ -112,7 +114,7 @@ class Liveness:
         elif isinstance(s, gast.AugAssign):
             assert isinstance(target, gast.Name)
             reads.add((target.id, None))
-        return live | reads | frozenset(extra)
+        return live | reads | extra
 
     def block(self, body: Iterable[gast.stmt], live: Live, mark: bool = True) -> Live:
         """Needs before a block, given those after it; needed statements are marked."""
@@ -122,9 +124,9 @@ class Liveness:
                 inside = any(id(x) in self.alive for x in E.walk([*s.body, *s.orelse]))
                 if inside or any(isinstance(x, gast.Break) for x in s.body):
                     self.alive.add(id(s))
-                    live = then | other | self.accesses(s.test) | frozenset((n, None) for n in self.extra(s))
+                    live = then | other | self.accesses(s.test) | self.extra(s)[0]
                 else:
-                    live = then | other | frozenset((n, None) for n in self.extra(s))
+                    live = then | other | self.extra(s)[0]
             elif isinstance(s, (gast.For, gast.While)):
                 live = self.loop(s, live, mark)
             elif not isinstance(s, (T.Comment, T.Blank, gast.Pass)):
@@ -133,7 +135,8 @@ class Liveness:
 
     def loop(self, s: gast.For | gast.While, live: Live, mark: bool) -> Live:
         target = T.stores(s.target) if isinstance(s, gast.For) else set()
-        extra = frozenset((n, None) for n in self.extra(s))
+        extra, late = self.extra(s)
+        live |= late
 
         def head() -> Live:
             # a loop variable that is read after the loop keeps the loop

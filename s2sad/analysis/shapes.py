@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import gast
 
+from s2sad import rules
 from s2sad.analysis import effects as E
 from s2sad.analysis.aliases import Aliases
 from s2sad.analysis.types import region, type_of
-from s2sad import rules
 from s2sad.lang import tree as T
 from s2sad.lang.tree import Function
 from s2sad.lang.types import Type, is_array, is_int

@@ -1,26 +1,71 @@
-"""To-be-recorded analysis: which in-place writes destroy array contents that an adjoint statement before them needs."""
+"""To-be-recorded analysis: which in-place writes destroy array contents that an adjoint statement before them needs.
+
+A pending need is (array, index, when): `index` is the tuple of dumped subscripts for one element, None for any part; `when` is "" for a need of
+the present trip, the loop variable for a need of an earlier trip of that loop, "?" once the loop has been left. `a[i]` of an earlier trip is
+another element than `a[i]` of this one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import gast
 
 from s2sad.analysis import effects as E
 from s2sad.analysis.aliases import Aliases
-from s2sad.analysis.liveness import is_whole, patterns
+from s2sad.analysis.liveness import is_whole, mentions, patterns
 from s2sad.analysis.shapes import Shapes
 from s2sad.lang import tree as T
-from s2sad.lang.types import is_array
+from s2sad.lang.types import Array, is_array
 
-Needs = Callable[[gast.stmt], tuple[set[str], set[str]]]
+Access = tuple[str, tuple[Any, ...] | None]
+Pending = frozenset[tuple[str, tuple[Any, ...] | None, str]]
+Needs = Callable[[gast.stmt], tuple[set[Access], set[Access]]]
+
+
+# a subscript of which nothing is known any more
+ANY = ("any",)
+
+
+def element(index: gast.expr, t: Array) -> tuple[Any, ...] | None:
+    """The dumped subscripts of one element, or None if the index is not one plain integer an axis."""
+    parts = list(index.elts) if isinstance(index, gast.Tuple) else [index]
+    if len(parts) != t.ndim or any(isinstance(p, gast.Slice) or (isinstance(p, gast.Constant) and not isinstance(p.value, int)) for p in parts):
+        return None
+    return tuple(T.dump(p) for p in parts)
+
+
+def moves_with(part: Any, v: str) -> bool:
+    """Whether a dumped subscript is the loop variable, or it plus or minus a literal: another value in every trip."""
+    name = T.dump(T.name(v))
+    if part == name:
+        return True
+    return isinstance(part, tuple) and len(part) == 4 and part[0] == "BinOp" and part[2][0] in ("Add", "Sub") and part[1] == name and part[3][0] == "Constant"
+
+
+def is_literal(part: Any) -> bool:
+    """Whether a dumped subscript is a literal."""
+    return isinstance(part, tuple) and part[0] == "Constant"
+
+
+def disjoint(need: tuple[Any, ...] | None, when: str, write: tuple[Any, ...] | None) -> bool:
+    """Whether a write certainly leaves a pending element alone."""
+    if need is None or write is None or len(need) != len(write):
+        return False
+    for a, b in zip(need, write, strict=True):
+        if is_literal(a) and is_literal(b) and a != b and not str(a[1:]).count("-") and not str(b[1:]).count("-"):
+            return True
+        if a == b and when not in ("", "?") and moves_with(a, when):
+            return True
+    return False
 
 
 def recorded(body: list[gast.stmt], needs: Needs, aliases: Aliases, shapes: Shapes) -> set[int]:
     """Ids of the writes whose old contents must be kept.
 
-    `needs(s)` gives the owners whose contents the adjoint of a statement needs from before and from after it. Needs of one loop trip are
-    pending in the next; a write that covers all of an array ends them.
+    `needs(s)` gives the accesses that the adjoint of a statement repeats as they were before and after it. A write that covers all of an
+    array ends the needs of it.
     """
     names = shapes.names
     found: set[int] = set()
@@ -28,38 +73,62 @@ def recorded(body: list[gast.stmt], needs: Needs, aliases: Aliases, shapes: Shap
     def group(n: str) -> frozenset[str]:
         return aliases.groups.get(n, frozenset((n,)))
 
-    def flow(stmts: list[gast.stmt], pending: frozenset[str]) -> frozenset[str]:
+    def marked(accesses: Iterable[Access]) -> Pending:
+        return frozenset((n, key if len(group(n)) == 1 else None, "") for n, key in accesses)
+
+    def rebound(pending: Pending, bound: Iterable[str]) -> Pending:
+        """Subscripts that mention a name that is bound anew lose their meaning."""
+        b = set(bound)
+        return frozenset((n, None if key is None else tuple(ANY if mentions(k, b) else k for k in key), when) for n, key, when in pending)
+
+    def flow(stmts: list[gast.stmt], pending: Pending) -> Pending:
         for s in stmts:
             before, after = needs(s)
-            pending |= before
+            pending |= marked(before)
             if isinstance(s, gast.If):
                 pending = flow(s.body, pending) | flow(s.orelse, pending)
             elif isinstance(s, (gast.For, gast.While)):
+                v = s.target.id if isinstance(s, gast.For) and s.target.id not in E.bound(s.body, names) else None
+                outer = rebound(pending, [v] if v else [])
+                start = outer
                 while True:
-                    new = pending | flow(s.body, pending)
-                    if new == pending:
+                    end = flow(s.body, start)
+                    again = start | frozenset((n, key, when if (n, key, when) in outer else (v or "?")) for n, key, when in end)
+                    if again == start:
                         break
-                    pending = new
+                    start = again
+                left = frozenset((n, key, when if (n, key, when) in outer else "?") for n, key, when in start | end)
+                pending = outer | rebound(left, [v] if v else [])
                 if isinstance(s, gast.For):
-                    done = {aliases.owner(n) for n, tokens in patterns([s], shapes) if all(t == "*" for t in tokens)}
-                    pending -= {n for n in done if len(group(n)) == 1}
+                    inside = {n for n, _ in inside_needs(s, needs)}
+                    done = {n for n, tokens in patterns([s], shapes) if all(t == "*" for t in tokens) and len(group(n)) == 1}
+                    pending = frozenset(p for p in pending if p[0] not in done or p[0] in inside)
             else:
                 e = E.effects(s, names)
+                target = s.targets[0] if isinstance(s, gast.Assign) else s.target if isinstance(s, gast.AugAssign) else None
+                key = None
+                if isinstance(target, gast.Subscript) and isinstance(target.value, gast.Name) and len(group(target.value.id)) == 1:
+                    t = names[target.value.id]
+                    key = element(target.slice, t) if isinstance(t, Array) else None
                 for w in e.writes:
-                    if any(m in pending for m in group(w)):
+                    if any(n in group(w) and not disjoint(k, when, key) for n, k, when in pending):
                         found.add(id(s))
-                target = s.targets[0] if isinstance(s, gast.Assign) else None
+                pending = rebound(pending, e.binds)
                 if isinstance(target, gast.Name) and is_array(names.get(target.id)):
-                    pending -= {target.id}
+                    pending = frozenset(p for p in pending if p[0] != target.id)
                 elif isinstance(target, gast.Subscript) and is_whole(target.slice) and isinstance(target.value, gast.Name):
-                    pending -= {target.value.id}
-            pending |= after
+                    pending = frozenset(p for p in pending if p[0] != target.value.id)
+            pending |= marked(after)
         return pending
 
     flow(body, frozenset())
     return found
 
 
-def base_names(nodes: list[gast.stmt]) -> set[str]:
-    """Every name in some statements."""
-    return T.all_names(nodes)
+def inside_needs(loop: gast.For, needs: Needs) -> set[Access]:
+    """The accesses that adjoints inside a loop repeat: a covering loop ends only needs from before it."""
+    out: set[Access] = set()
+    for s in E.walk([loop]):
+        before, after = needs(s)
+        out |= before | after
+    return out

@@ -16,25 +16,19 @@ from s2sad.lang.tree import Place, SourceMap
 
 
 def unwrap(obj: Any) -> types.FunctionType:
-    """The plain Python function under Numba dispatchers, `functools.wraps` and the objects of this package."""
-    seen: set[int] = set()
-    while not isinstance(obj, types.FunctionType) or hasattr(obj, "__wrapped__"):
-        inner = _inner(obj)
-        if inner is None or id(obj) in seen:
+    """The plain Python function under Numba dispatchers and the objects of this package.
+
+    A function made by a decorator (`functools.wraps`) is that function, not the one under it: it may give something else.
+    """
+    while not isinstance(obj, types.FunctionType):
+        inner = obj.py_func if isinstance(obj, CPUDispatcher) else getattr(obj, "__s2sad_function__", None)
+        if inner is None:
             break
-        seen.add(id(obj))
         obj = inner
     if not isinstance(obj, types.FunctionType):
         kind = type(obj).__name__
         raise SourceError(Problem("S2S100", f"{obj!r} is not a Python function but a {kind}, it has no source", instead="def f(x):\n    return ..."))
     return obj
-
-
-def _inner(obj: Any) -> Any:
-    if isinstance(obj, CPUDispatcher):
-        return obj.py_func
-    own = getattr(obj, "__s2sad_function__", None)
-    return own if own is not None else getattr(obj, "__wrapped__", None)
 
 
 def read(fn: Any, source: SourceMap) -> tuple[gast.FunctionDef, SourceMap]:
@@ -48,8 +42,8 @@ def read(fn: Any, source: SourceMap) -> tuple[gast.FunctionDef, SourceMap]:
     if fn.__name__ == "<lambda>":
         _fail(fn, "S2S100", "A lambda cannot be differentiated: its source is not a statement of its own", "def f(x):\n    return ...")
     try:
-        lines, first = inspect.getsourcelines(fn)
-        file_text = "".join(inspect.findsource(fn)[0])
+        lines, first = inspect.getsourcelines(code)
+        file_text = "".join(inspect.findsource(code)[0])
     except (OSError, TypeError):
         _fail(fn, "S2S100", f"The source of `{title}` cannot be read", f"# in a file, here model.py\ndef {fn.__name__}(...):",
               "It was made by exec or typed at a prompt that keeps no history of its text.")

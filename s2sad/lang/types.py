@@ -47,7 +47,7 @@ class Array:
 class Tuple:
     """A tuple, for example a shape."""
 
-    items: tuple["Type", ...]
+    items: tuple[Type, ...]
 
     def __str__(self) -> str:
         return f"({', '.join(map(str, self.items))})"

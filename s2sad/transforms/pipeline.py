@@ -13,6 +13,7 @@ from s2sad import custom, rules
 from s2sad.analysis import aliases as aliases_of
 from s2sad.analysis import shapes as shapes_of
 from s2sad.analysis import types as types_of
+from s2sad.analysis.activity import check_rules
 from s2sad.analysis.aliases import Aliases
 from s2sad.analysis.verify import verify
 from s2sad.errors import Problem, TypeInferenceError, UnsupportedError, problem
@@ -125,6 +126,7 @@ def _emit(run: _Run, types: Mapping[str, Type], wrt: tuple[str, ...], mode: str)
     aliases = aliases_of.analyse(function)
     check(function, aliases)
     shapes = shapes_of.analyse(function, aliases)
+    check_rules(function, aliases, wrt)
     rev = reverse(function, aliases, shapes, wrt)
     share_blocks(rev)
     run.show("reverse", flat(rev))

@@ -19,15 +19,16 @@ import gast
 from s2sad.analysis import effects as E
 from s2sad.analysis import tbr
 from s2sad.analysis.aliases import Aliases
-from s2sad.analysis.liveness import Liveness
+from s2sad.analysis.liveness import Liveness, Need
 from s2sad.analysis.shapes import Shapes
 from s2sad.analysis.types import region, type_of
 from s2sad.lang import algebra as A
 from s2sad.lang import tree as T
 from s2sad.lang.printer import to_source
 from s2sad.lang.tree import Function, Place
-from s2sad.lang.types import WEAK_BOOL, Array, Scalar, is_array
+from s2sad.lang.types import WEAK_BOOL, Array, Scalar, is_array, is_int
 from s2sad.transforms.reverse import Block, Branch, Loop, Reversed, Step
+from s2sad.transforms.slice import keep
 from s2sad.transforms.trips import counted
 
 Item = Step | Branch | Loop
@@ -50,6 +51,7 @@ class Scope:
     nest: list[gast.For | gast.While]
     modified: set[str]
     undo: set[int]
+    only: set[int] | None = None  # in a joint region: the statements that are run again
 
 
 @dataclass
@@ -81,7 +83,10 @@ class _Storage:
         self.fresh = rev.fresh
         self.items: dict[int, Item] = {}
         self.index(rev.block)
-        self.trial = 0
+        self.array_cache: dict[int, tuple[set[tbr.Access], set[tbr.Access]]] = {}
+        self.extra: dict[int, set[tbr.Access]] = {}
+        self.news = False
+        self.need_cache: dict[int, tuple[set[Need], set[Need]]] = {}
 
     def index(self, b: Block) -> None:
         for item in b.items:
@@ -113,30 +118,86 @@ class _Storage:
     def owners(self, values: set[str]) -> set[str]:
         return {self.aliases.owner(n) for n in values if is_array(self.names.get(n))}
 
-    def array_needs(self, s: gast.stmt) -> tuple[set[str], set[str]]:
-        """Arrays whose contents the reverse of a statement needs from before and after it (for TBR)."""
+    def accesses(self, nodes: list[gast.AST]) -> set[tbr.Access]:
+        """The arrays whose contents some statements or expressions read, element by element where the subscript tells."""
+        out: set[tbr.Access] = set()
+
+        def visit(n: gast.AST) -> None:
+            if isinstance(n, gast.Subscript) and isinstance(n.value, gast.Name) and isinstance(self.names.get(n.value.id), Array):
+                owner = self.aliases.owner(n.value.id)
+                t = self.names[n.value.id]
+                out.add((owner, tbr.element(n.slice, t) if owner == n.value.id else None))  # type: ignore[arg-type]
+                visit(n.slice)
+            elif isinstance(n, gast.Name):
+                if is_array(self.names.get(n.id)):
+                    out.add((self.aliases.owner(n.id), None))
+            elif isinstance(n, gast.Attribute) and n.attr in E.META and isinstance(n.value, gast.Name):
+                pass
+            elif isinstance(n, gast.Call) and T.dotted(n.func) in E.META_CALLS:
+                for a in n.args[1:]:
+                    visit(a)
+            else:
+                for child in gast.iter_child_nodes(n):
+                    visit(child)
+
+        for node in nodes:
+            visit(node)
+        return {(n, key) for n, key in out if n in self.primal}
+
+    def array_needs(self, s: gast.stmt) -> tuple[set[tbr.Access], set[tbr.Access]]:
+        """Array contents that the reverse of a statement needs from before and after it (for TBR)."""
+        if id(s) not in self.array_cache:
+            self.array_cache[id(s)] = self.find_array_needs(s)
+        before, after = self.array_cache[id(s)]
+        return before | self.extra.get(id(s), set()), after
+
+    def note(self, s: gast.stmt, nodes: list[gast.AST]) -> None:
+        """The reverse sweep repeats parts of the primal as they were at this statement: their arrays must not be lost either."""
+        new = {a for a in self.accesses(nodes) if self.aliases.is_written(a[0])}
+        before, after = self.array_needs(s)
+        if new - before - after:
+            self.extra.setdefault(id(s), set()).update(new)
+            self.news = True
+
+    def find_array_needs(self, s: gast.stmt) -> tuple[set[tbr.Access], set[tbr.Access]]:
         item = self.items.get(id(s))
         if isinstance(item, Step):
-            return self.owners(self.pre(item)), self.owners(set(item.post))
+            found = self.accesses(list(item.adjoint))
+            late = self.owners(set(item.post))
+            return {a for a in found if a[0] not in late}, {a for a in found if a[0] in late}
         if isinstance(item, (Branch, Loop)):
             head = s.test if isinstance(s, gast.If) else s.iter if isinstance(s, gast.For) else None
-            return self.owners(self.read(item.before) | (E.reads_of(head)[0] & self.primal)), set()
+            return self.accesses([*item.before, *([head] if head is not None and self.has_adjoint(item) else [])]), set()
         return set(), set()
 
-    def all_needs(self, s: gast.stmt) -> set[str]:
+    def all_needs(self, s: gast.stmt) -> tuple[set[Need], set[Need]]:
+        """What the reverse of a statement needs of the primal from before and from after it, for liveness."""
+        if id(s) not in self.need_cache:
+            self.need_cache[id(s)] = self.find_needs(s)
+        return self.need_cache[id(s)]
+
+    def find_needs(self, s: gast.stmt) -> tuple[set[Need], set[Need]]:
         item = self.items.get(id(s))
+        late: set[str] = set()
+        nodes: list[gast.AST] = []
         if isinstance(item, Step):
-            return self.pre(item) | set(item.post)
-        if isinstance(item, (Branch, Loop)):
+            nodes, late = list(item.adjoint), set(item.post)
+        elif isinstance(item, (Branch, Loop)):
             blocks = [item.body, item.orelse] if isinstance(item, Branch) else [item.body]
-            out = self.read(item.before) | {n for b in blocks for n in self.read(b.end)}
+            nodes = [*item.before, *(x for b in blocks for x in b.end)]
             if self.has_adjoint(item):
                 head = s.test if isinstance(s, gast.If) else s.iter if isinstance(s, gast.For) else None
-                out |= E.reads_of(head)[0] & self.primal
-                c = counted(s)
-                out |= {c} if c else set()
-            return out
-        return set()
+                nodes += [head] if head is not None else []
+                counter = counted(s)
+                if counter:  # what it has counted when the loop is over
+                    nodes.append(T.name(counter))
+                    late.add(counter)
+        live = Liveness(self.names, self.aliases.groups, self.shapes)
+        found: set[Need] = set()
+        for node in nodes:
+            found |= live.accesses(node)
+        found = {(n, key) for n, key in found if n in self.primal and not (key == "shape" and self.fixed_shape(n))}
+        return {x for x in found if x[0] not in late}, {x for x in found if x[0] in late}
 
     def has_adjoint(self, item: Item) -> bool:
         if isinstance(item, Step):
@@ -155,8 +216,11 @@ class _Storage:
     def block(self, b: Block, scope: Scope, held: set[str]) -> Result:
         return _BlockWalk(self, b, scope, held).run()
 
-    def joint_ok(self, item: Loop) -> set[str] | None:
-        """If the reverse trips may re-run the body: the names that they need from outside. None if something is carried between trips."""
+    def joint_ok(self, item: Loop, scope: Scope) -> tuple[set[str], set[int]] | None:
+        """If the reverse trips may re-run the body: the names that they need from outside, and the statements to run again.
+
+        None if something is carried between trips, or if the loop overwrites what is needed elsewhere.
+        """
         s = item.stmt
         if not isinstance(s, gast.For) or counted(s):
             return None
@@ -171,23 +235,33 @@ class _Storage:
                 return None
             if n in self.primal and not (key == "shape" and self.fixed_shape(n)):
                 outside.add(n)
-        if self.forward_dead(s) or self.cheap(s.body):
-            return outside
-        return None
+        if self.destroys(s, scope) or not (self.forward_dead(s) or self.cheap(s.body)):
+            return None
+        return outside, live.alive
+
+    def destroys(self, loop: gast.For, scope: Scope) -> bool:
+        """Whether a loop overwrites array contents that adjoints outside of it need."""
+        inside = list(E.walk([loop]))
+        ids = {id(x) for x in inside}
+        written: set[str] = set()
+        for s in inside:
+            if id(s) in scope.undo:
+                for n in E.effects(s, self.names).writes:
+                    written |= {self.aliases.owner(m) for m in self.aliases.groups.get(n, frozenset((n,)))}
+        return any(n in written for s in E.walk(self.f.body) if id(s) not in ids for part in self.array_needs(s) for n, _ in part)
 
     def forward_dead(self, loop: gast.For) -> bool:
         """Whether nothing outside the loop needs what it computes."""
         inside = {id(x) for x in E.walk([loop])}
 
-        def extra(s: gast.stmt) -> set[str]:
-            return set() if id(s) in inside else self.all_needs(s)
+        def extra(s: gast.stmt) -> tuple[set[Need], set[Need]]:
+            return (set(), set()) if id(s) in inside else self.all_needs(s)
 
         live = Liveness(self.names, self.aliases.groups, self.shapes, extra)
         body = list(self.f.body)
         if not self.value:
             body = body[:-1]
-        tail = self.all_needs(self.f.body[-1])
-        live.block(body, frozenset((n, None) for n in tail))
+        live.block(body, frozenset(self.all_needs(self.f.body[-1])[0]))
         return id(loop) not in live.alive
 
     def cheap(self, body: list[gast.stmt]) -> bool:
@@ -219,6 +293,7 @@ class _BlockWalk:
         self.kept: list[Kept] = []
         self.changes = [st.modified([item.stmt]) for item in b.items]
         self.own = set().union(*self.changes) if self.changes else set()
+        self.bound = E.bound([item.stmt for item in b.items], st.names)
 
     # -- finding values ----------------------------------------------------------------------------
     def last_change(self, x: str, p: int) -> int:
@@ -230,21 +305,8 @@ class _BlockWalk:
     def ensure(self, x: str, p: int) -> None:
         """See to it that the reverse sweep finds x as it was before item p."""
         st = self.st
-        view = st.aliases.views.get(x)
-        if view is not None:
-            if x not in self.held:
-                d = next((k for k in range(p) if self.b.items[k].stmt is view.stmt), None)
-                self.held.add(x)
-                if d is None:
-                    if x in self.scope.modified and x in self.own:
-                        raise AssertionError(f"view {x} is used before it is made")
-                    self.needs.add(x)
-                else:
-                    values, metas = E.reads_of(view.stmt.value)
-                    for n in sorted((values | metas) - {view.base}):
-                        self.ensure(n, p)
-                    self.bind_base(view.base, p)
-                    self.out.append(T.strip_copy(view.stmt))
+        if x in st.aliases.views:
+            self.bind_view(x, p)
             self.ensure(st.aliases.owner(x), p)
             return
         if x in self.held:
@@ -258,18 +320,39 @@ class _BlockWalk:
             return
         self.save(x, j)
 
-    def bind_base(self, base: str, p: int) -> None:
-        if base in self.st.aliases.views:
-            self.ensure(base, p)
-        elif base not in self.held:
-            self.ensure(base, p)
+    def bind_view(self, x: str, p: int) -> None:
+        """See to it that a view's name is bound as it was before item p; says nothing about the contents."""
+        if x in self.held:
+            return
+        self.held.add(x)
+        view = self.st.aliases.views[x]
+        if not any(self.b.items[k].stmt is view.stmt for k in range(p)):
+            self.needs.add(x)
+            return
+        values, metas = E.reads_of(view.stmt.value)
+        self.st.note(view.stmt, index_parts(view.stmt.value))
+        for n in sorted((values | metas) - {view.base}):
+            self.ensure(n, p)
+        if view.base in self.st.aliases.views:
+            self.bind_view(view.base, p)
+        elif view.base not in self.held and view.base in self.bound:
+            self.ensure(view.base, p)
+        self.out.append(T.strip_copy(view.stmt))
+
+    def ask(self, names: set[str], p: int) -> None:
+        """What inner blocks need from here: views only by their binding."""
+        for n in sorted(names):
+            if n in self.st.aliases.views:
+                self.bind_view(n, p)
+            else:
+                self.ensure(n, p)
 
     def at_hand(self, x: str, j: int, depth: int = 0) -> bool:
         """Whether x is held, or comes from outside unchanged, or can be recomputed, and has not changed since item j."""
         if depth > 4:
             return False
         if x in self.st.aliases.views:
-            return x in self.held and self.at_hand(self.st.aliases.owner(x), j, depth)
+            return (x in self.held or x not in self.bound) and self.at_hand(self.st.aliases.owner(x), j, depth)
         if any(x in self.changes[k] for k in range(j + 1, self.n)):
             return x in self.held and not any(x in self.changes[k] for k in range(j + 1, self.position))
         if x in self.held:
@@ -278,6 +361,13 @@ class _BlockWalk:
             return x not in self.scope.modified
         k = self.last_change(x, j + 1)
         return self.can_recompute(x, k, depth + 1)
+
+    def ready(self, n: str, k: int) -> bool:
+        """Whether a name of a test may be read again when item k is reversed, without keeping anything."""
+        owner = self.st.aliases.owner(n)
+        if n != owner:
+            return (n in self.held or n not in self.bound) and self.ready(owner, k)
+        return owner in self.held or self.at_hand(owner, k)
 
     def can_recompute(self, x: str, j: int, depth: int = 0) -> bool:
         if j < 0:
@@ -300,6 +390,7 @@ class _BlockWalk:
             return False
         s = self.b.items[j].stmt
         assert isinstance(s, gast.Assign)
+        self.st.note(s, [s.value])
         values, metas = E.reads_of(s.value)
         for n in sorted(values | {m for m in metas if not self.st.fixed_shape(m)}):
             self.ensure(n, p)
@@ -402,9 +493,16 @@ class _BlockWalk:
         forward = list(self.after[0])
         for k in range(self.n):
             forward += self.before[k]
-            forward += self.forward[k] if not isinstance(self.b.items[k], Step) else [T.shallow(self.b.items[k].stmt)]
+            if not isinstance(self.b.items[k], Step):
+                forward += self.forward[k]
+            elif self.runs(self.b.items[k].stmt):
+                forward.append(T.shallow(self.b.items[k].stmt))
             forward += self.after[k + 1]
         return Result(forward, self.out, self.held, self.needs, self.allocations, self.kept)
+
+    def runs(self, s: gast.stmt) -> bool:
+        """Whether a statement is part of this region's forward sweep."""
+        return self.scope.only is None or id(s) in self.scope.only
 
     def step(self, item: Step, k: int) -> None:
         st, s = self.st, item.stmt
@@ -417,8 +515,12 @@ class _BlockWalk:
                 self.ensure(n, k)
             self.out += copy.deepcopy(item.adjoint)
             return
-        self.held -= e.binds
-        undo = id(s) in self.scope.undo and bool(e.writes)
+        back = inverse(s, st)
+        if back is not None and e.binds <= self.held and self.runs(s):
+            self.out.append(back)
+        else:
+            self.held -= e.binds
+        undo = id(s) in self.scope.undo and bool(e.writes) and self.runs(s)
         pre = st.pre(item)
         target = s.targets[0] if isinstance(s, gast.Assign) else s.target if isinstance(s, gast.AugAssign) else None
         owner = st.aliases.owner(T.base_name(target)) if e.writes and target is not None else None
@@ -436,13 +538,18 @@ class _BlockWalk:
             slot.ctx = gast.Store()
             restore = gast.Assign([slot], get, None)
             index_names = E.reads_of(target.slice)[0] if isinstance(target, gast.Subscript) else set()
+            if isinstance(target, gast.Subscript):
+                st.note(s, [target.slice])
             for n in sorted(index_names & st.primal):
                 self.ensure(n, k)
             base = T.base_name(target)
-            if base in st.aliases.views or base not in self.held:
+            if base in st.aliases.views:
+                self.bind_view(base, k + 1)
+            elif base not in self.held:
                 self.ensure(base, k + 1)
-        elif owner is not None:
+        elif owner is not None and owner not in st.aliases.stable:
             self.held -= st.aliases.groups.get(owner, frozenset((owner,))) - frozenset(st.aliases.views)
+        # a stable array whose old contents nobody needs counts as held: what this write destroyed is not asked for
         for n in sorted(pre):
             self.ensure(n, k)
         late = restore is not None and owner in st.owners(set(item.post))
@@ -475,20 +582,23 @@ class _BlockWalk:
         new = copy.copy(s)
         changed = self.changes[k]
         if results[0].reverse or results[1].reverse or item.before:
-            for n in sorted((results[0].needs | results[1].needs | st.read(item.before))):
+            self.ask(results[0].needs | results[1].needs, k + 1)
+            for n in sorted(st.read(item.before)):
                 self.ensure(n, k + 1)
             values, metas = E.reads_of(s.test)
             wanted = {n for n in values | {m for m in metas if not st.fixed_shape(m)} if n in st.primal}
             if results[0].reverse or results[1].reverse:
                 self.position = k + 1
-                if all(self.at_hand(st.aliases.owner(n) if n not in st.aliases.views else n, k) or
-                       (n in st.aliases.views and self.at_hand(st.aliases.owner(n), k)) for n in wanted):
+                if all(self.ready(n, k) for n in wanted):
                     for n in sorted(wanted):
                         self.ensure(n, k + 1)
                 else:
-                    flag = st.fresh("taken")
-                    st.names[flag] = WEAK_BOOL
-                    self.before[k].append(gast.Assign([T.store(flag)], A.clone(s.test), None))
+                    if isinstance(s.test, gast.Name) and self.scope.nest:
+                        flag = s.test.id
+                    else:
+                        flag = st.fresh("taken")
+                        st.names[flag] = WEAK_BOOL
+                        self.before[k].append(gast.Assign([T.store(flag)], A.clone(s.test), None))
                     test = T.name(flag)
                     if self.scope.nest:
                         put, test = self.slot(flag, T.name(flag), WEAK_BOOL, s)
@@ -517,7 +627,7 @@ class _BlockWalk:
     def loop(self, item: Loop, k: int) -> None:
         st, s = self.st, item.stmt
         if not st.has_adjoint(item):
-            self.forward[k] = [T.shallow(s)]
+            self.forward[k] = only(s, self.scope)
             for n in sorted(st.read(item.before)):
                 self.ensure(n, k + 1)
             self.out += copy.deepcopy(item.before)
@@ -526,10 +636,11 @@ class _BlockWalk:
         used = set(st.fresh.used)
         chosen = self.stored(item, k)
         if chosen.kept:
-            outside = st.joint_ok(item)
-            if outside is not None:
+            found = st.joint_ok(item, self.scope)
+            if found is not None:
                 st.fresh.used = used
-                self.finish_joint(item, k, self.joint(item), outside)
+                outside, again = found
+                self.finish_joint(item, k, self.joint(item, again), outside, again)
                 return
         inner_modified = self.changes[k]
         if isinstance(s, gast.For):
@@ -540,7 +651,9 @@ class _BlockWalk:
         counter = counted(s)
         if counter:
             head.add(counter)
-        for n in sorted((chosen.needs - inner_modified) | head | st.read(item.before)):
+        binds = E.bound([s], st.names)
+        self.ask(chosen.needs - binds, k + 1)
+        for n in sorted(head | st.read(item.before)):
             self.ensure(n, k + 1)
         new = copy.copy(s)
         new.body = chosen.forward
@@ -552,8 +665,8 @@ class _BlockWalk:
         self.kept += chosen.kept
         self.out += copy.deepcopy(item.before)
         self.out.append(reversed_loop(s, chosen.reverse))
-        binds = E.bound([s], st.names)
-        self.held = {x for x in self.held if x not in inner_modified or (x in chosen.held and x in st.aliases.stable and x not in binds)}
+        self.held = {x for x in self.held if x not in inner_modified or (
+            x in chosen.held and (counts(x, s.body, st) if x in binds else x in st.aliases.stable))}
 
     def stored(self, item: Loop, k: int) -> Result:
         """The loop with kept values."""
@@ -561,12 +674,14 @@ class _BlockWalk:
         changed = self.changes[k]
         binds = E.bound([s], st.names)
         steady = {x for x in changed if x in st.aliases.stable and x not in binds and x in self.held}
+        counters = {x for x in binds if x in self.held and counts(x, s.body, st)}
+        steady |= counters
         free = {x for x in self.held if x not in changed}
         index = {s.target.id} if isinstance(s, gast.For) and s.target.id not in E.bound(s.body, st.names) else set()
         used = set(st.fresh.used)
         while True:
             st.fresh.used = set(used)  # names of an attempt that is given up are free again
-            scope = Scope([*self.scope.nest, s], changed, self.scope.undo)
+            scope = Scope([*self.scope.nest, s], changed, self.scope.undo, self.scope.only)
             walk = _BlockWalk(st, item.body, scope, free | steady | index)
             if index:
                 walk.own -= index
@@ -576,27 +691,66 @@ class _BlockWalk:
                 return r
             steady -= lost
 
-    def joint(self, item: Loop) -> Result:
+    def joint(self, item: Loop, again: set[int]) -> Result:
         """The loop with each reverse trip running the body again."""
         st, s = self.st, item.stmt
         undo = tbr.recorded(s.body, st.array_needs, st.aliases, st.shapes)
         changed = st.modified([s])
-        scope = Scope([], changed, undo)
+        scope = Scope([], changed, undo, again)
         return _BlockWalk(st, item.body, scope, set(self.held) | changed | st.primal).run()
 
-    def finish_joint(self, item: Loop, k: int, r: Result, outside: set[str]) -> None:
+    def finish_joint(self, item: Loop, k: int, r: Result, outside: set[str], again: set[int]) -> None:
         st, s = self.st, item.stmt
         assert isinstance(s, gast.For)
         values, metas = E.reads_of(s.iter)
         head = {n for n in values | {m for m in metas if not st.fixed_shape(m)} if n in st.primal}
+        changed = self.changes[k]
+        st.note(s, [T.name(n) for n in outside if n not in changed])
         for n in sorted(outside | head | st.read(item.before)):
             self.ensure(n, k + 1)
-        self.forward[k] = [T.shallow(s)]
+        self.forward[k] = only(s, self.scope)
         self.kept += r.kept
         self.out += copy.deepcopy(item.before)
         body = [*r.allocations, *copy.deepcopy(r.forward), *r.reverse]
         self.out.append(reversed_loop(s, body))
-        self.held -= self.changes[k]
+        # what the loop bound, what runs again, and what was overwritten without being kept is not as it was before the loop
+        lost = E.bound([s], st.names)
+        for x in E.walk([s]):
+            if id(x) in again or id(x) in self.scope.undo:
+                for n in E.effects(x, st.names).writes:
+                    lost |= st.aliases.groups.get(n, frozenset((n,)))
+        self.held -= lost | {n for n in changed if is_array(st.names.get(n)) and n not in st.aliases.stable and n not in st.aliases.views}
+
+
+def inverse(s: gast.stmt, st: _Storage) -> gast.stmt | None:
+    """`k -= 1` for `k += 1`, where k is an int: exact, so that nothing need be kept."""
+    if (isinstance(s, gast.AugAssign) and isinstance(s.op, (gast.Add, gast.Sub)) and isinstance(s.target, gast.Name)
+            and is_int(st.names.get(s.target.id)) and isinstance(A.number(s.value), int)):
+        return gast.AugAssign(T.store(s.target.id), gast.Sub() if isinstance(s.op, gast.Add) else gast.Add(), A.clone(s.value))
+    return None
+
+
+def counts(x: str, body: list[gast.stmt], st: _Storage) -> bool:
+    """Whether a body changes an int only by steps that can be taken back."""
+    return all(inverse(s, st) is not None for s in E.walk(body) if x in E.effects(s, st.names).binds)
+
+
+def only(s: gast.stmt, scope: Scope) -> list[gast.stmt]:
+    """A statement as it is, but in a joint region only the parts that are run again."""
+    if scope.only is None:
+        return [T.shallow(s)]
+    return keep([s], scope.only)
+
+
+def index_parts(e: gast.expr) -> list[gast.AST]:
+    """The subscripts of a view expression."""
+    if isinstance(e, gast.Subscript):
+        return [e.slice, *index_parts(e.value)]
+    if isinstance(e, gast.Attribute):
+        return index_parts(e.value)
+    if isinstance(e, gast.Call):
+        return [*e.args[1:], *(index_parts(e.args[0]) if e.args else [])]
+    return []
 
 
 def region_of(target: gast.expr, st: _Storage) -> str:
@@ -710,9 +864,18 @@ def negated(test: gast.expr) -> gast.expr:
 def store(function: Function, rev: Reversed, aliases: Aliases, shapes: Shapes, value: bool) -> Stored:
     """Both sweeps of a function, with what has to be kept between them."""
     st = _Storage(function, rev, aliases, shapes, value)
-    undo = tbr.recorded(list(function.body), st.array_needs, aliases, shapes)
     root = Block(rev.block.items, rev.end)
     everything = set(rev.names) | set(function.params)
-    r = st.block(root, Scope([], st.modified(list(function.body)), undo), everything)
+    used, names = set(rev.fresh.used), dict(rev.names)
+    while True:
+        st.news = False
+        undo = tbr.recorded(list(function.body), st.array_needs, aliases, shapes)
+        r = st.block(root, Scope([], st.modified(list(function.body)), undo), everything)
+        if not st.news:
+            break
+        # what is run again reads arrays that are overwritten later: once more, with that known
+        rev.fresh.used = set(used)
+        rev.names.clear()
+        rev.names.update(names)
     return Stored([*r.allocations, *r.forward], r.reverse, r.kept)
 

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import copy
+from collections import Counter
 from collections.abc import Mapping
 
 import gast
@@ -31,8 +32,8 @@ def tidy(body: list[gast.stmt], names: Mapping[str, Type], written: frozenset[st
     body = blocks(body, first_is_assignment)
     body = blocks(body, lambda b: kept_in_place(b, names, written))
     body = meet(body)
-    body = blocks(body, lambda b: inline_once(b, body, names))
-    return body
+    once = used_once(body)
+    return blocks(body, lambda b: inline_once(b, once))
 
 
 def blocks(body: list[gast.stmt], change: object) -> list[gast.stmt]:
@@ -115,24 +116,32 @@ def meet(body: list[gast.stmt]) -> list[gast.stmt]:
     return [*head, *between, new, *body[k + 1:]]
 
 
-def inline_once(body: list[gast.stmt], whole: list[gast.stmt], names: Mapping[str, Type]) -> list[gast.stmt]:
+def inline_once(body: list[gast.stmt], once: frozenset[str]) -> list[gast.stmt]:
     """Put a temporary `w` that only the next statement uses, once, into that statement."""
     out: list[gast.stmt] = []
     for s in body:
         prev = out[-1] if out else None
-        if (isinstance(prev, gast.Assign) and isinstance(prev.targets[0], gast.Name) and is_temporary(prev.targets[0].id)
+        if (isinstance(prev, gast.Assign) and isinstance(prev.targets[0], gast.Name) and prev.targets[0].id in once
                 and isinstance(s, (gast.Assign, gast.AugAssign)) and pure(prev.value)):
             n = prev.targets[0].id
-            uses = [x for t in whole for x in gast.walk(t) if isinstance(x, gast.Name) and x.id == n and isinstance(x.ctx, gast.Load)]
-            here = [x for x in gast.walk(s.value) if isinstance(x, gast.Name) and x.id == n]
             target = s.targets[0] if isinstance(s, gast.Assign) else s.target
-            stored = sum(n in T.stores(x) for x in E.walk(whole))
-            if len(uses) == 1 and len(here) == 1 and stored == 1 and n not in T.all_names([target]):
+            if n in T.loads(s.value) and n not in T.all_names([target]):
                 out.pop()
                 s = copy.copy(s)
                 s.value = T.substitute(s.value, {n: prev.value})
         out.append(s)
     return out
+
+
+def used_once(body: list[gast.stmt]) -> frozenset[str]:
+    """Temporaries that are bound once and read once."""
+    loads: Counter[str] = Counter()
+    stores: Counter[str] = Counter()
+    for s in body:
+        for n in gast.walk(s):
+            if isinstance(n, gast.Name) and is_temporary(n.id):
+                (loads if isinstance(n.ctx, gast.Load) else stores)[n.id] += 1
+    return frozenset(n for n in loads if loads[n] == 1 and stores[n] == 1)
 
 
 def is_temporary(n: str) -> bool:

@@ -50,7 +50,12 @@ def test_two_functions_have_lines_of_their_own():
 
 def test_unwraps():
     assert unwrap(njit(plain)) is plain
-    assert unwrap(decorate(plain)) is plain
+    assert unwrap(decorate(plain)) is not plain
+
+
+def test_wrapper_is_read_itself():
+    node, _ = read(decorate(plain), SourceMap())
+    assert node.name == "inner" and node.args.vararg is not None
 
 
 def test_closure():

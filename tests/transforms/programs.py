@@ -480,8 +480,9 @@ def variable_names(x):
 
 @program((A,))
 def imports_inside(x):
-    import numpy
     from math import exp as e
+
+    import numpy
 
     return numpy.sum(x) * e(0.5) + numpy.pi
 

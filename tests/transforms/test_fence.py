@@ -66,10 +66,9 @@ def imports(x):
     return x * time.time()
 
 
-@one("S2S111", "lambda")
+@one("S2S121", "result of an expression")
 def uses_lambda(x):
-    f = lambda v: v  # noqa: E731
-    return x
+    return (lambda v: v)(x)
 
 
 @one("S2S110", "function defined inside")
@@ -105,8 +104,7 @@ def star_parameter(*xs):
 
 @one("S2S111", "f-string")
 def fstring(x):
-    y = f"{x}"
-    return x
+    return f"{x}"
 
 
 @one("S2S111", ":=")
@@ -199,6 +197,11 @@ def writes_global_through_callee(x):
 def falls_off(x):
     if x > 0.0:
         return x
+
+
+@one("S2S127", "returns nothing to differentiate")
+def no_return(x):
+    x[0] = 1.0
 
 
 @one("S2S125", "calls itself")

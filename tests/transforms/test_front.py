@@ -3,8 +3,8 @@
 import gast
 import numpy as np
 import pytest
-from programs import PROGRAMS, A
 from plain import equal, outcome, runnable, text
+from programs import PROGRAMS, A
 
 from s2sad.lang import tree as T
 from s2sad.transforms import front
@@ -58,7 +58,7 @@ def build_text(fn):
 
 def early_return(x, tol):
     s = 1.0
-    for k in range(50):
+    for _ in range(50):
         s = s * x + 0.3
         if s > tol:
             return s * x
@@ -69,7 +69,7 @@ def test_early_return_reads_well():
     assert build_text(early_return) == """\
 s = 1.0
 returned = False
-for k in range(50):
+for _ in range(50):
     s = s * x + 0.3
     if s > tol:
         result = s * x
