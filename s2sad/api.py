@@ -477,16 +477,35 @@ class _Entry:
         self.emitted = emitted
         self.types = types_
         self.value = emitted.result
-        self.compiled = load(emitted, owner._jit)
+        guard = emitted.guard if owner._jit else None
+        self.compiled = load(emitted, owner._jit, unchecked=emitted.proven or guard is not None)
+        self.guard = load(guard, True, unchecked=True) if guard is not None else None
         self.seed = () if owner._mode == "primal" else (np.float32(1.0) if getattr(self.value, "dtype", "") == "float32" else 1.0,)
 
     def signature(self, values: tuple[Any, ...]) -> list[Any]:
         """The Numba types of a call."""
         return [typeof(v) for v in (*values, *self.seed)]
 
+    def guarded(self) -> Callable[..., Any]:
+        """The compiled function; if some subscript may be out of range for the arguments of a call, the one with bounds checks."""
+        fast, in_bounds, count = self.compiled, self.guard, len(self.types)
+        if in_bounds is None:
+            return fast
+        checked: list[Callable[..., Any]] = []
+
+        def call(*args: Any) -> Any:
+            if in_bounds(*args[:count]):
+                return fast(*args)
+            if not checked:
+                checked.append(load(self.emitted, True))
+                compile_for(checked[0], [typeof(v) for v in args])
+            return checked[0](*args)
+
+        return call
+
     def caller(self, names: tuple[str, ...], values: tuple[Any, ...], scalars: frozenset[int]) -> Callable[[tuple[Any, ...]], Any]:
         """A function of all arguments that does what this combination of types needs, and no more."""
-        compiled, seed, mode, single = self.compiled, self.seed, self.owner._mode, self.owner._single
+        compiled, seed, mode, single = self.guarded(), self.seed, self.owner._mode, self.owner._single
         jit = self.owner._jit
         boxes = [_box(self.value, jit, False)] if mode != "adjoint" else []
         if mode != "primal":

@@ -20,7 +20,8 @@ OPERATORS = {"Add": "np.add", "Sub": "np.subtract", "Mult": "np.multiply", "Div"
 
 
 # functions that select operands: the adjoint of what is not selected is exactly zero
-SELECTING = ("np.where", "np.maximum", "np.minimum", "np.fmax", "np.fmin", "np.clip", "np.max", "np.min", "np.sort", "keep", "drop", "share", "share_number")
+SELECTING = ("np.where", "np.maximum", "np.minimum", "np.fmax", "np.fmin", "np.clip", "np.max", "np.min", "np.sort",
+             "keep", "drop", "share", "share_number")
 
 
 def rule_of(e: gast.expr, names: Mapping[str, Type]) -> tuple[rules.Rule, dict[str, gast.expr]] | None:

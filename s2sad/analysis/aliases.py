@@ -2,7 +2,8 @@
 
 * A *stable* name is bound once, to a fresh array (or is a parameter that is never bound again), and used only inside the block of that binding.
   Its adjoint is one array for life.
-* A *view* is bound once, to a view of a stable name or of another view, under the same condition. Its adjoint is the same view of the adjoint.
+* A *view* is bound once, to a view of a stable name or of another view, under the same condition. Its adjoint is the same view of the adjoint
+  (so `np.broadcast_to`, which shows an entry many times, does not count, nor does what may be a copy, such as `np.ravel` of any layout).
 * Every other array name is *unstable*: its adjoint is passed on as a value when the name is bound. That is right as long as nobody writes into
   an array that is still known under another live name; such writes are refused (`conflicts`).
 """
@@ -116,7 +117,7 @@ def analyse(function: Function) -> Aliases:
             if n not in params and len(binding[n]) == 1 and contained(n):
                 s, _ = binding[n][0]
                 base = bases[id(s)]
-                if base is not None and (base in stable or base in looks):
+                if base is not None and (base in stable or base in looks) and n not in may and not views.repeats(s.value):
                     looks[n] = View(n, base, s)
                     changed = True
     unstable = arrays - stable - set(looks)
@@ -124,10 +125,10 @@ def analyse(function: Function) -> Aliases:
                    {n: frozenset(groups[find(n)]) for n in arrays})
 
 
-def conflicts(function: Function, aliases: Aliases) -> list[tuple[gast.stmt, str, str, gast.stmt | None]]:
+def conflicts(function: Function, aliases: Aliases, seen: frozenset[str] = frozenset()) -> list[tuple[gast.stmt, str, str, gast.stmt | None]]:
     """Writes into an array that an unstable binding has made known under a second name which is still used.
 
-    Returns (writing statement, written name, other name, statement that tied them).
+    `seen` are the names that count as used after the end. Returns (writing statement, written name, other name, statement that tied them).
     """
     names = function.names
     if not any(n in aliases.written for u in aliases.unstable for n in aliases.groups[u]):
@@ -158,7 +159,7 @@ def conflicts(function: Function, aliases: Aliases) -> list[tuple[gast.stmt, str
         return live
 
     live_after: dict[int, frozenset[str]] = {}
-    live_in(list(function.body), frozenset(), live_after)
+    live_in(list(function.body), seen, live_after)
 
     def bind(state: State, n: str, base: str | None, s: gast.stmt) -> State:
         kept = {p for p in state if n not in p}

@@ -92,7 +92,7 @@ class Liveness:
         extra, late = self.extra(s)
         live |= late
         needed = effect or any((n, k) in live for n in e.binds for k in (None, "shape")) or any(m in e.binds for m, _ in live) \
-            or any(self.wanted(live, n) for n in e.writes)
+            or any(self.wanted(live, n) for n in e.writes) or id(s) in self.alive
         if needed and mark:
             self.alive.add(id(s))
         if not needed:

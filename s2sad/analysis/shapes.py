@@ -41,11 +41,11 @@ class Shapes:
             return repr(e.value)
         if isinstance(e, gast.Name):
             if e.id in self.fixed:
-                return e.id
+                return str(e.id)
             if e.id in self.single:
                 text = self.length(self.single[e.id], depth + 1)
                 if text is None and is_int(self.names.get(e.id)):
-                    return ("~" if e.id in self.variant else "") + e.id
+                    return f"{'~' if e.id in self.variant else ''}{e.id}"
                 return text
             return None
         if isinstance(e, gast.UnaryOp) and isinstance(e.op, gast.USub):

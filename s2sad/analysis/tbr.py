@@ -41,7 +41,10 @@ def moves_with(part: Any, v: str) -> bool:
     name = T.dump(T.name(v))
     if part == name:
         return True
-    return isinstance(part, tuple) and len(part) == 4 and part[0] == "BinOp" and part[2][0] in ("Add", "Sub") and part[1] == name and part[3][0] == "Constant"
+    if not (isinstance(part, tuple) and len(part) == 4 and part[0] == "BinOp"):
+        return False
+    _, left, op, right = part
+    return bool(op[0] in ("Add", "Sub") and left == name and right[0] == "Constant")
 
 
 def is_literal(part: Any) -> bool:

@@ -49,6 +49,16 @@ def verify(text: str, body: Sequence[gast.stmt], names: Collection[str] = ()) ->
     _Bound(function.name).block(function.body, known)
 
 
+def verify_bound(name: str, body: Sequence[gast.stmt], known: Collection[str]) -> None:
+    """Check that every name in a function's body is bound by some path to it. Before unused statements go, so that a broken chain of them shows.
+
+    >>> verify_bound("f", tree.stmts("y = x * 2\\nreturn z"), ["x"])
+    Traceback (most recent call last):
+    s2sad.analysis.verify.VerificationError: f uses z before anything binds it (line ?)
+    """
+    _Bound(name).block(body, {*known, *dir(builtins)})
+
+
 def canonical(node: Any) -> Any:
     """A hashable form of a tree: no positions, comments and blank lines, and one form for literals that have several.
 

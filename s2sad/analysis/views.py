@@ -11,8 +11,9 @@ from s2sad.lang import tree as T
 from s2sad.lang.types import Array, Type, is_array
 
 # the result shares the first argument's memory
-SURE = ("np.transpose", "np.swapaxes", "np.expand_dims", "np.squeeze", "np.broadcast_to", "np.moveaxis", "np.flip", "np.flipud", "np.fliplr")
-# view or copy, as the layout decides
+SURE = ("np.transpose", "np.swapaxes", "np.expand_dims", "np.squeeze", "np.broadcast_to", "np.moveaxis", "np.flip", "np.flipud", "np.fliplr",
+        "np.real")
+# view or copy, as the layout decides (np.diag: as the number of axes decides in NumPy; a copy in Numba)
 PERHAPS = ("np.reshape", "np.ravel", "np.asarray", "np.diag", "np.atleast_1d", "np.atleast_2d", "np.ascontiguousarray")
 
 
@@ -31,9 +32,24 @@ def view_base(e: gast.expr, names: Mapping[str, Type]) -> str | None:
         return view_base(e.value, names)
     if isinstance(e, gast.Attribute) and e.attr == "T":
         return view_base(e.value, names)
+    if isinstance(e, gast.Call) and T.dotted(e.func) == "np.diag" and getattr(types_of.type_of(e.args[0], names), "ndim", 0) == 1:
+        return None
     if isinstance(e, gast.Call) and T.dotted(e.func) in SURE + PERHAPS and e.args:
         return view_base(e.args[0], names)
     return None
+
+
+def repeats(e: gast.expr) -> bool:
+    """Whether one entry of the array below shows up as several of this view: the same view of an adjoint is not the view's adjoint.
+
+    >>> repeats(T.expr("np.broadcast_to(a, (2, 3)).T")), repeats(T.expr("a.T"))
+    (True, False)
+    """
+    while not isinstance(e, gast.Name):
+        if isinstance(e, gast.Call) and T.dotted(e.func) == "np.broadcast_to":
+            return True
+        e = e.args[0] if isinstance(e, gast.Call) else e.value
+    return False
 
 
 def may_copy(e: gast.expr, names: Mapping[str, Type]) -> bool:

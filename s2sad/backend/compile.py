@@ -40,29 +40,36 @@ class Program(Protocol):
     def externals(self) -> Any: ...
 
 
-def load(emitted: Program, jit: bool = True) -> Callable[..., Any]:
+def load(emitted: Program, jit: bool = True, unchecked: bool = False) -> Callable[..., Any]:
     """The function of an emitted module.
 
     Args:
         emitted: its `name`, `text` and `externals` (functions put into the module's namespace).
         jit: False runs the same file in plain Python, for debuggers.
+        unchecked: every subscript is known to be in range, so Numba need not check them.
 
     Returns:
         A Numba dispatcher that has compiled nothing yet (see `compile_for`), or a Python function.
     """
     with _lock:
-        path = cache.write(emitted.name, emitted.text)
+        # a file of its own: Numba's cache does not tell code with and without checks apart
+        text = f"# compiled without bounds checks: every subscript is in range\n{emitted.text}" if unchecked and jit else emitted.text
+        path = cache.write(emitted.name, text)
         found = _loaded.get((path, jit)) if not emitted.externals else None
         if found is not None:
             return found
-        namespace: dict[str, Any] = {"__name__": f"s2sad_emitted.{path.stem}", "__file__": str(path)}
+        module = types.ModuleType(f"s2sad_emitted.{path.stem}")
+        module.__file__ = str(path)
+        namespace = vars(module)
+        if not emitted.externals:
+            sys.modules[module.__name__] = module  # Numba's cache names the module, and looks it up when it is read
         for name, fn in emitted.externals.items():
             namespace[name] = _external(fn, jit)
-        exec(compile(emitted.text, str(path), "exec"), namespace)
+        exec(compile(text, str(path), "exec"), namespace)
         fn = namespace[emitted.name]
         if jit:
             # Numba's cache does not see when an external function (or what that calls) changes
-            fn = numba.njit(cache=not emitted.externals, **cache.OPTIONS)(fn)
+            fn = numba.njit(cache=not emitted.externals, **{**cache.OPTIONS, "boundscheck": not unchecked})(fn)
         if not emitted.externals:
             _loaded[path, jit] = fn
         return fn  # type: ignore[no-any-return]

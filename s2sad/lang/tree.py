@@ -98,13 +98,13 @@ class Function:
         return replace(self, body=tuple(body), **changes)
 
 
-class Comment(gast.stmt):
+class Comment(gast.stmt):  # type: ignore[misc]
     """A comment standing on a line of its own, as a statement of the tree."""
 
     _fields = ("text",)
 
 
-class Blank(gast.stmt):
+class Blank(gast.stmt):  # type: ignore[misc]
     """An empty line, as a statement of the tree."""
 
     _fields = ()
@@ -128,7 +128,8 @@ def const(value: object) -> gast.Constant:
 def expr(text: str, **parts: gast.expr) -> gast.expr:
     """Parse an expression; names given as keywords are replaced by (copies of) trees.
 
-    >>> gast.unparse(expr("a * np.cos(x)", a=const(2), x=expr("y + 1"))) if hasattr(gast, "unparse") else None
+    >>> gast.unparse(expr("a * np.cos(x)", a=const(2), x=expr("y + 1")))
+    '2 * np.cos(y + 1)'
     >>> expr("f(x)", x=const(1)).args[0].value
     1
     """
@@ -164,7 +165,7 @@ def at(new: Any, old: gast.AST) -> Any:
     return new
 
 
-class _Substitute(gast.NodeTransformer):
+class _Substitute(gast.NodeTransformer):  # type: ignore[misc]
     def __init__(self, parts: Mapping[str, gast.expr]):
         self.parts = parts
 
@@ -194,7 +195,7 @@ def rename(tree: Any, new: Mapping[str, str]) -> Any:
 
 def same(a: gast.AST, b: gast.AST) -> bool:
     """Whether two trees are equal, whatever their positions and contexts."""
-    return dump(a) == dump(b)
+    return bool(dump(a) == dump(b))
 
 
 def dump(node: Any) -> Any:
@@ -246,13 +247,13 @@ def base_name(target: gast.expr) -> str:
         target = target.value
     if not isinstance(target, gast.Name):
         raise TypeError(f"no name under {gast.dump(target)}")
-    return target.id
+    return str(target.id)
 
 
 def dotted(func: gast.expr) -> str | None:
     """`np.linalg.norm` of a chain of attributes, or None."""
     if isinstance(func, gast.Name):
-        return func.id
+        return str(func.id)
     if isinstance(func, gast.Attribute):
         head = dotted(func.value)
         return f"{head}.{func.attr}" if head else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Union
 
 FLOATS = ("float64", "float32")
 
@@ -63,7 +62,7 @@ class Static:
         return repr(self.value)
 
 
-Type = Union[Scalar, Array, Tuple, Static]
+Type = Scalar | Array | Tuple | Static
 
 WEAK_FLOAT = Scalar("float64", weak=True)
 WEAK_INT = Scalar("int64", weak=True)

@@ -119,7 +119,8 @@ class _Hoist:
                 e.left = self.argument(e.left, callee) if vjp else self.visit(e.left, False)
                 e.right = self.argument(e.right, callee) if vjp else self.visit(e.right, False)
             else:
-                if isinstance(e.func, gast.Attribute) and T.dotted(e.func.value) is None or callee.split(".")[0] not in ("np", "math") and "." in callee:
+                method = isinstance(e.func, gast.Attribute) and callee.split(".")[0] not in ("np", "math")
+                if method:
                     e.func = copy.copy(e.func)
                     e.func.value = self.argument(e.func.value, callee) if vjp else self.visit(e.func.value, False)
                 total = is_total(e) and not isinstance(e.args[0], gast.Name) and self.total_ok(e.args[0])

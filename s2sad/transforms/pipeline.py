@@ -15,15 +15,16 @@ from s2sad.analysis import shapes as shapes_of
 from s2sad.analysis import types as types_of
 from s2sad.analysis.activity import check_rules
 from s2sad.analysis.aliases import Aliases
-from s2sad.analysis.verify import verify
+from s2sad.analysis.verify import verify, verify_bound
 from s2sad.errors import Problem, TypeInferenceError, UnsupportedError, problem
 from s2sad.lang import tree as T
 from s2sad.lang.printer import function_source
 from s2sad.lang.tree import Function, Hidden
-from s2sad.lang.types import Scalar, Static, Type, is_array, is_float
+from s2sad.lang.types import WEAK_BOOL, Scalar, Static, Type, is_array, is_float
 from s2sad.transforms import front as front_of
 from s2sad.transforms.freeze import freeze
 from s2sad.transforms.hoist import hoist
+from s2sad.transforms.inspector import Bounds, bounds
 from s2sad.transforms.legalize import legalize
 from s2sad.transforms.reverse import Reversed, reverse
 from s2sad.transforms.share import share
@@ -50,6 +51,8 @@ class Emitted:
     result: Type
     wrt: tuple[str, ...]
     kept: tuple[Kept, ...] = ()
+    guard: Emitted | None = None  # says for given arguments whether every subscript is in range
+    proven: bool = False  # every subscript is in range for all arguments
 
 
 def front(fn: Any) -> Function:
@@ -127,6 +130,7 @@ def _emit(run: _Run, types: Mapping[str, Type], wrt: tuple[str, ...], mode: str)
     check(function, aliases)
     shapes = shapes_of.analyse(function, aliases)
     check_rules(function, aliases, wrt)
+    known = bounds(function, aliases, shapes)
     rev = reverse(function, aliases, shapes, wrt)
     share_blocks(rev)
     run.show("reverse", flat(rev))
@@ -144,6 +148,8 @@ def _emit(run: _Run, types: Mapping[str, Type], wrt: tuple[str, ...], mode: str)
     body = [*copies, T.Comment("--- forward sweep ---"), *forward, T.Comment("--- reverse sweep ---"), *stored.reverse,
             gast.Return(results[0] if len(results) == 1 else gast.Tuple(results, gast.Load()))]
     run.show("storage", body)
+    adjoints = [f"{n}_adjoint" for n in function.externals]
+    verify_bound(function.name, body, [*function.params, rev.seed, "np", "math", *rules.runtime_names(), *function.externals, *adjoints])
     emitted_shapes = replace(shapes, names=rev.names)
     body = live_statements(body, rev.names, emitted_shapes)
     run.show("slice", body)
@@ -165,12 +171,24 @@ def _emit(run: _Run, types: Mapping[str, Type], wrt: tuple[str, ...], mode: str)
         rule = custom.adjoint_rule(f)
         if rule is not None and f"{n}_adjoint" in used:
             externals[f"{n}_adjoint"] = rule
-    return printed(function, function.name + suffix, (*function.params, rev.seed), {rev.seed: 1.0}, doc, list(final.body), externals, result, wrt, aliases, kept)
+    params = (*function.params, rev.seed)
+    emitted = printed(function, function.name + suffix, params, {rev.seed: 1.0}, doc, list(final.body), externals, result, wrt, aliases, kept)
+    return replace(emitted, guard=guard_of(function, known, aliases), proven=known.proven and not externals)
+
+
+def guard_of(function: Function, known: Bounds, aliases: Aliases) -> Emitted | None:
+    """The inspector as an emitted function."""
+    if known.body is None:
+        return None
+    name = function.name + "_in_bounds"
+    doc = f"Whether every subscript of `{function.name}` is in range."
+    return printed(function, name, function.params, {}, doc, known.body, {}, WEAK_BOOL, (), aliases, ())
 
 
 def _primal(run: _Run, result: Type) -> Emitted:
     function = run.function
     aliases = aliases_of.analyse(function)
+    check(function, aliases, adjoint=False)
     final = legalize(function)
     run.show("legalize", list(final.body))
     if run.after is not None:
@@ -190,23 +208,27 @@ def typed(function: Function, types: Mapping[str, Type]) -> Function:
     return replace(function, names=names)
 
 
-def check(function: Function, aliases: Aliases) -> None:
-    """Refuse writes into arrays that have two names in a way that cannot be followed."""
+def check(function: Function, aliases: Aliases, adjoint: bool = True) -> None:
+    """Refuse writes into arrays that have two names in a way that cannot be followed.
+
+    In the primal only writes through which NumPy and Numba could come to differ: those into what may be a view or a copy.
+    """
     problems = []
-    for s, name, other, tie in aliases_of.conflicts(function, aliases):
+    arrays = frozenset(p for p in function.params if is_array(function.names.get(p)))
+    for s, name, other, tie in aliases_of.conflicts(function, aliases, frozenset() if adjoint else arrays):
         place = function.source.place(tie.lineno) if tie is not None and hasattr(tie, "lineno") else None
         where = f" (line {place.line})" if place else ""
-        problems.append(problem(
-            function.source, s, "S2S303",
-            f"`{name}` and `{other}` may name the same array here, so this write may change a value the adjoint needs",
-            f"{name} = {name}.copy()  # before this write", f"`{name}` and `{other}` are tied by an assignment{where}."))
-    for n in sorted(aliases.may_views):
-        if aliases.is_written(n):
-            s = next(s for s in function.body if n in T.stores(s))
-            problems.append(problem(function.source, s, "S2S304", f"`{n}` is a view or a copy, as the memory layout decides, and is written",
-                                    f"{n} = ....copy()", "What the write changes is not known when compiling."))
+        if aliases.groups[name] & aliases.may_views:
+            problems.append(problem(
+                function.source, s, "S2S304", f"`{name}` and `{other}` share memory or do not, as the memory layout decides, and this writes into one",
+                "b = np.ravel(a).copy()  # for example", f"What the write changes is not known when compiling; they are tied by an assignment{where}."))
+        elif adjoint:
+            problems.append(problem(
+                function.source, s, "S2S303",
+                f"`{name}` and `{other}` may name the same array here, so this write may change a value the adjoint needs",
+                f"{name} = {name}.copy()  # before this write", f"`{name}` and `{other}` are tied by an assignment{where}."))
     if problems:
-        raise UnsupportedError(*problems)
+        raise UnsupportedError(*dict.fromkeys(problems))
 
 
 def is_written(p: str, aliases: Aliases) -> bool:
@@ -253,7 +275,7 @@ def flat(rev: Reversed) -> list[gast.stmt]:
                 out.append(gast.For(target, head, visit(item.body) or [gast.Pass()], [], None))
             else:
                 out += item.adjoint
-        return out + block.end
+        return [*out, *block.end]
 
     return [*visit(rev.block), *rev.end, gast.Return(gast.Tuple(rev.results, gast.Load()))]
 
@@ -291,4 +313,5 @@ def printed(function: Function, name: str, params: tuple[str, ...], defaults: Ma
     text = ("\n".join(head) + "\n\n\n" if head else "") + function_source(name, params, dict(defaults), doc, body)
     verify(text, body, tuple(externals))
     written = frozenset(p for p in function.params if is_array(function.names.get(p)) and is_written(p, aliases))
-    return Emitted(name, text, tuple(p for p in params if p not in defaults), function.hidden, MappingProxyType(dict(externals)), written, result, wrt, kept)
+    called = tuple(p for p in params if p not in defaults)
+    return Emitted(name, text, called, function.hidden, MappingProxyType(dict(externals)), written, result, wrt, kept)

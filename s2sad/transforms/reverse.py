@@ -54,6 +54,11 @@ class Branch:
     orelse: Block
 
 
+# what rules call on an adjoint and what may return the adjoint's own memory
+MAY_SHARE = ("sum_to", "np.transpose", "untranspose", "np.reshape", "np.ravel", "reshaped", "np.swapaxes", "np.moveaxis", "np.flipud", "np.fliplr",
+             "flip_of")
+
+
 @dataclass
 class Loop:
     """A loop; `before` runs before its reverse."""
@@ -456,7 +461,7 @@ class _Reverse:
         if isinstance(tree, gast.Name) and tree.id == seed_name and last and sum(T.loads(x.tree) >= {tree.id} for x in self.out) == 1:
             return tree  # the seed's array is free from here on
         shares = isinstance(tree, (gast.Name, gast.Subscript, gast.Attribute)) or (
-            isinstance(tree, gast.Call) and not isinstance(tree.args[0] if tree.args else None, (gast.BinOp, gast.UnaryOp)) and (T.dotted(tree.func) or "") in ("sum_to", "np.transpose", "untranspose", "np.reshape", "np.ravel", "reshaped", "cut", "plane", "keep", "drop"))
+            isinstance(tree, gast.Call) and (T.dotted(tree.func) or "") in MAY_SHARE and not isinstance(tree.args[0], (gast.BinOp, gast.UnaryOp)))
         return gast.Call(gast.Attribute(tree, "copy", gast.Load()), [], []) if shares else tree
 
     def accumulate(self, c: Contribution) -> gast.stmt:
@@ -657,8 +662,9 @@ def with_layout(t: Type) -> Type:
 
 
 def bind_views(block: Block, r: _Reverse) -> None:
-    """Bind the adjoint of each view where the reverse sweep of its block first uses it."""
-    for k, item in enumerate(block.items):
+    """Bind the adjoint of each view where the reverse sweep of its block first uses it; views of views come before what they look into."""
+    for k in reversed(range(len(block.items))):
+        item = block.items[k]
         if isinstance(item, Branch):
             bind_views(item.body, r)
             bind_views(item.orelse, r)

@@ -94,7 +94,7 @@ def wish(e: gast.expr) -> str:
     return "t"
 
 
-class _Replace(gast.NodeTransformer):
+class _Replace(gast.NodeTransformer):  # type: ignore[misc]
     def __init__(self, key: object, n: str):
         self.key, self.n = key, n
 

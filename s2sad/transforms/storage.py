@@ -26,12 +26,13 @@ from s2sad.lang import algebra as A
 from s2sad.lang import tree as T
 from s2sad.lang.printer import to_source
 from s2sad.lang.tree import Function, Place
-from s2sad.lang.types import WEAK_BOOL, Array, Scalar, is_array, is_int
+from s2sad.lang.types import WEAK_BOOL, Array, Scalar, Type, is_array, is_int
 from s2sad.transforms.reverse import Block, Branch, Loop, Reversed, Step
 from s2sad.transforms.slice import keep
 from s2sad.transforms.trips import counted
 
 Item = Step | Branch | Loop
+CHEAP_CALLS = ("range", "len", "abs", "float", "int", "math.sqrt", "np.sqrt", "np.abs", "math.fabs")
 
 
 @dataclass(frozen=True)
@@ -270,7 +271,7 @@ class _Storage:
             if isinstance(s, gast.While):
                 return False
             for n in gast.walk(s) if not E.children(s) else []:
-                if isinstance(n, gast.Call) and (T.dotted(n.func) or "") not in ("range", "len", "abs", "float", "int", "math.sqrt", "np.sqrt", "np.abs", "math.fabs"):
+                if isinstance(n, gast.Call) and (T.dotted(n.func) or "") not in CHEAP_CALLS:
                     return False
                 if isinstance(n, gast.BinOp) and (isinstance(n.op, (gast.Pow, gast.MatMult)) or is_array(type_of(n, self.names))):
                     return False
@@ -412,11 +413,11 @@ class _BlockWalk:
         else:
             self.out.append(gast.Assign([T.store(x)], get, None))
 
-    def slot(self, base: str, value: gast.expr, t: object, s: gast.stmt | None) -> tuple[list[gast.stmt], gast.expr]:
+    def slot(self, base: str, value: gast.expr, t: Type, s: gast.stmt | None) -> tuple[list[gast.stmt], gast.expr]:
         """(statements that keep a value, expression that reads it back), with the allocation noted."""
         st = self.st
         n = st.fresh(base + "_saved")
-        st.names[n] = t  # type: ignore[assignment]
+        st.names[n] = t
         nest = self.scope.nest
         place = st.f.source.place(s.lineno) if s is not None and hasattr(s, "lineno") else None
         # an array that nobody writes into need not be copied
@@ -441,13 +442,13 @@ class _BlockWalk:
             arguments.append(T.expr("np." + {"bool": "bool_"}.get(dtype, dtype)))
         self.allocations.append(gast.Assign([T.store(n)], gast.Call(T.expr("np.empty"), arguments, []), None))
         st.names[n] = Array(dtype, len(shape))
-        indices = [trip_index(loop) for loop in nest]  # type: ignore[arg-type]
+        indices = [trip_index(loop) for loop in nest]
         index: gast.expr = indices[0] if len(indices) == 1 else gast.Tuple(indices, gast.Load())
 
         def cell(ctx: gast.expr_context) -> gast.expr:
             return gast.Subscript(T.name(n), A.clone(index), ctx)
 
-        trips = [trip_text(loop) for loop in nest]  # type: ignore[arg-type]
+        trips = [trip_text(loop) for loop in nest]
         self.kept.append(Kept(n, why, formula(item, trips, dims), place))
         return [gast.Assign([cell(gast.Store())], A.clone(value), None)], cell(gast.Load())
 
@@ -801,8 +802,11 @@ def trip_text(loop: gast.For) -> str:
 
 def formula(item: int, trips: list[str], dims: tuple[str, ...] | None) -> str:
     """A size in bytes such as `8*n*steps`."""
+    def simple(p: str) -> bool:
+        return p.isidentifier() or p.translate({ord(c): None for c in ".[]"}).isalnum() or p.startswith("len(")
+
     parts = [str(item), *(dims if dims is not None else ["size"]), *trips]
-    return "*".join(p if p.isidentifier() or p.replace(".", "").replace("[", "").replace("]", "").isalnum() or p.startswith("len(") else f"({p})" for p in parts)
+    return "*".join(p if simple(p) else f"({p})" for p in parts)
 
 
 def reversed_loop(s: gast.For | gast.While, body: list[gast.stmt]) -> gast.stmt:

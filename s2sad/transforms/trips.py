@@ -18,7 +18,7 @@ def counted(s: gast.stmt) -> str | None:
     if isinstance(s, gast.While) or (isinstance(s, gast.For) and s.body and is_break(s.body[-1])):
         first = s.body[0]
         assert isinstance(first, gast.AugAssign) and isinstance(first.target, gast.Name)
-        return first.target.id
+        return str(first.target.id)
     return None
 
 

@@ -1,0 +1,1 @@
+"""Random programs of the accepted language, checked against complex steps of plain Python."""
