@@ -70,7 +70,7 @@ def bare(gradient, args, folder):
     return njit(error_model="numpy", boundscheck=True, nogil=True)(getattr(module, f"{gradient.__name__}_adjoint"))
 
 
-def microseconds(call, repeat=15, number=20000):
+def microseconds(call, repeat=2000, number=200):
     return min(timeit.repeat(call, repeat=repeat, number=number)) / number * 1e6
 
 

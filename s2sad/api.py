@@ -453,6 +453,8 @@ class Derivative:
 
     def text(self, types_: tuple[Type, ...], after: str | None = None) -> str:
         """The emitted program for the types of the function's own parameters; `after` a pass, as that pass leaves it."""
+        if after in pipeline.FRONT:
+            return pipeline.front_after(self.__s2sad_function__, after)
         _, state = self._current()
         return self._emit(state, (*types_, *self._hidden_types(state)), self._mode, after).text
 

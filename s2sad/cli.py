@@ -22,9 +22,8 @@ from s2sad.analysis.usage import types_from_use
 from s2sad.api import Derivative, annotated_type, differentiable, grad, value_and_grad
 from s2sad.backend.signature import ArgumentError, parse_types
 from s2sad.errors import S2sadError
-from s2sad.lang.printer import function_source
 from s2sad.lang.types import Type, is_float
-from s2sad.transforms import front, pipeline
+from s2sad.transforms import pipeline
 
 
 class UsageError(Exception):
@@ -72,13 +71,14 @@ def _parser() -> argparse.ArgumentParser:
 
 def _dump(options: argparse.Namespace) -> str:
     """The text that is asked for."""
-    if options.after is not None and options.after not in pipeline.PASSES:
-        raise UsageError(f"there is no pass `{options.after}`; the passes are {', '.join(pipeline.PASSES)}")
+    passes = pipeline.passes_of("primal" if options.primal else "adjoint")
+    if options.after is not None and options.after not in passes:
+        raise UsageError(f"there is no pass `{options.after}`; the passes are {', '.join(passes)}")
     module, found = _load(options.target)
     make = value_and_grad if options.value else differentiable if options.primal else grad
     wrt: Any = 0
     if options.after in pipeline.FRONT:
-        return _front(found, options.after)
+        return pipeline.front_after(found, options.after)
     if isinstance(found, Derivative):
         wrt = found.wrt
         if not (options.value or options.primal):
@@ -89,16 +89,6 @@ def _dump(options: argparse.Namespace) -> str:
         wrt = wrt[0] if len(wrt) == 1 else wrt
     made: Derivative = make(found, wrt=wrt)
     return made.text(_types(made, options, module), options.after)
-
-
-def _front(fn: Any, after: str) -> str:
-    """The function as a pass of the front end leaves it, for which no types are needed."""
-    value = fn
-    for name, transform in front.passes():
-        value = transform(value)
-        if name == after:
-            break
-    return function_source(value.name, value.params, {}, "", value.body)
 
 
 def _types(made: Derivative, options: argparse.Namespace, module: Any) -> tuple[Type, ...]:

@@ -26,6 +26,14 @@ SELECTING = ("np.where", "np.maximum", "np.minimum", "np.fmax", "np.fmin", "np.c
 
 def rule_of(e: gast.expr, names: Mapping[str, Type]) -> tuple[rules.Rule, dict[str, gast.expr]] | None:
     """The derivative rule of an operator or call and its bound arguments; None where an expression has no derivative of its own."""
+    try:
+        return _rule_of(e, names)
+    except rules.RuleError as error:
+        error.node = error.node or e
+        raise
+
+
+def _rule_of(e: gast.expr, names: Mapping[str, Type]) -> tuple[rules.Rule, dict[str, gast.expr]] | None:
     if isinstance(e, gast.BinOp):
         callee = OPERATORS.get(type(e.op).__name__)
         if callee is None:

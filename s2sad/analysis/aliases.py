@@ -53,7 +53,13 @@ class Aliases:
 
 
 def analyse(function: Function) -> Aliases:
-    """Classify the array names of a typed function in normal form."""
+    """Classify the array names of a typed function in normal form.
+
+    >>> from s2sad.transforms.example import program
+    >>> found = analyse(program("u = x.copy()\\nv = u[1:]\\nif n > 0:\\n    w = u\\nelse:\\n    w = x\\nreturn v[0] + w[0]", "x: f8[:]; n: i8"))
+    >>> sorted(found.stable), sorted(found.views), found.owner("v"), sorted(found.unstable)
+    (['u', 'x'], ['v'], 'u', ['w'])
+    """
     names = function.names
     arrays = {n for n, t in names.items() if is_array(t)}
     binding: dict[str, list[tuple[gast.Assign, tuple[int, ...]]]] = {n: [] for n in arrays}
@@ -129,6 +135,11 @@ def conflicts(function: Function, aliases: Aliases, seen: frozenset[str] = froze
     """Writes into an array that an unstable binding has made known under a second name which is still used.
 
     `seen` are the names that count as used after the end. Returns (writing statement, written name, other name, statement that tied them).
+
+    >>> from s2sad.transforms.example import program
+    >>> f = program("u = x.copy()\\nif n > 0:\\n    w = u\\nelse:\\n    w = x\\nu[0] = 2.0\\nreturn w[0]", "x: f8[:]; n: i8")
+    >>> [(written, other) for _, written, other, _ in conflicts(f, analyse(f))]
+    [('u', 'w')]
     """
     names = function.names
     if not any(n in aliases.written for u in aliases.unstable for n in aliases.groups[u]):

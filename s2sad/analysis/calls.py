@@ -67,5 +67,9 @@ RESULTS: Mapping[str, Callable[[Sequence[Type]], Type]] = {
 
 
 def is_runtime(name: str) -> bool:
-    """Whether a name is that of a runtime function."""
+    """Whether a name is that of a runtime function.
+
+    >>> is_runtime("sum_to"), is_runtime("np.sum")
+    (True, False)
+    """
     return name in rules.runtime_names()

@@ -27,6 +27,9 @@ def _numba_type(t: Scalar | Array) -> Any:
 def returned(function: Callable[..., Any], types: tuple[Scalar | Array, ...]) -> Type:
     """What an opaque function returns for arguments of these types. It is compiled, never executed; weak numbers are taken to give weak ones.
 
+    >>> str(returned(lambda x: x[1:], (Array("float64", 1),)))
+    'float64[::1]'
+
     Raises NotTyped if Numba does not compile it, or if it returns something else than a number or an array.
     """
     dispatcher: Any = function if isinstance(function, CPUDispatcher) else numba.njit(function)

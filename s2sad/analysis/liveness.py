@@ -72,16 +72,17 @@ class Liveness:
         g = self.group(n)
         return any(m in g and key != "shape" for m, key in live)
 
-    def drop(self, live: Live, bound: Iterable[str]) -> Live:
+    def drop(self, live: Live, bound: Iterable[str], written: Iterable[str] = ()) -> Live:
         """Forget needs for names that are bound here; needs for elements whose index changes become needs for the whole array."""
         b = set(bound)
-        if not b:
+        changed = b.union(*(self.group(w) for w in written))
+        if not changed:
             return live
         out = set()
         for n, key in live:
             if n in b:
                 continue
-            if key is not None and key != "shape" and mentions(key, b):
+            if key is not None and key != "shape" and mentions(key, changed):
                 key = None
             out.add((n, key))
         return frozenset(out)
@@ -98,7 +99,7 @@ class Liveness:
         if not needed:
             # what the adjoint needs from after the statement makes it needed, so nothing of it is left here
             return live | extra
-        live = self.drop(live, e.binds)
+        live = self.drop(live, e.binds, e.writes)
         value = s.value if isinstance(s, (gast.Assign, gast.AugAssign, gast.Return, gast.Expr)) else getattr(s, "exc", None)
         reads = self.accesses(value)
         target = s.targets[0] if isinstance(s, gast.Assign) else s.target if isinstance(s, gast.AugAssign) else None
@@ -117,21 +118,61 @@ class Liveness:
         return live | reads | extra
 
     def block(self, body: Iterable[gast.stmt], live: Live, mark: bool = True) -> Live:
-        """Needs before a block, given those after it; needed statements are marked."""
+        """Needs before a block, given those after it; needed statements are marked.
+
+        >>> from s2sad.transforms.example import program
+        >>> f = program("u = x.copy()\\ny = 2.0 * n\\nu[1] = y\\nu[1] = x[0]\\nreturn u[1]", "x: f8[:]; n: i8")
+        >>> live = Liveness(f.names, {})
+        >>> sorted({n for n, _ in live.block(f.body, frozenset())})
+        ['x']
+        >>> [k for k, s in enumerate(f.body) if id(s) in live.alive]
+        [0, 3, 4]
+
+        What is needed only if some test holds is kept apart until that test is met again further up (the forward and the reverse sweep
+        test the same condition), or something that it depends on changes.
+        """
+        only_if: dict[tuple[Any, bool], Live] = {}
+
+        def merge(changed: set[str] | None) -> Live:
+            """Needs that stop being conditional because names change (None: all)."""
+            out: set[Need] = set()
+            for (test, side), needs in list(only_if.items()):
+                if changed is None or mentions(test, changed):
+                    del only_if[test, side]
+                    out |= needs
+                    continue
+                touched = frozenset(x for x in needs if x[0] in changed or (x[1] not in (None, "shape") and mentions(x[1], changed)))
+                only_if[test, side] = needs - touched
+                out |= touched
+            return frozenset(out)
+
         for s in reversed(list(body)):
+            if isinstance(s, (T.Comment, T.Blank, gast.Pass)):
+                continue
             if isinstance(s, gast.If):
-                then, other = self.block(s.body, live, mark), self.block(s.orelse, live, mark)
+                test = T.dump(s.test)
+                yes, no = only_if.pop((test, True), frozenset()), only_if.pop((test, False), frozenset())
+                live |= merge(self.changed([s]))
+                then, other = self.block(s.body, live | yes, mark), self.block(s.orelse, live | no, mark)
                 inside = any(id(x) in self.alive for x in E.walk([*s.body, *s.orelse]))
                 if inside or any(isinstance(x, gast.Break) for x in s.body):
                     self.alive.add(id(s))
-                    live = then | other | self.accesses(s.test) | self.extra(s)[0]
+                    live = then & other | self.accesses(s.test) | self.extra(s)[0]
                 else:
-                    live = then | other | self.extra(s)[0]
+                    live = then & other | self.extra(s)[0]
+                only_if[test, True], only_if[test, False] = then - live, other - live
             elif isinstance(s, (gast.For, gast.While)):
-                live = self.loop(s, live, mark)
-            elif not isinstance(s, (T.Comment, T.Blank, gast.Pass)):
-                live = self.simple(s, live, mark)
-        return live
+                live = self.loop(s, live | merge(self.changed([s])), mark)
+            else:
+                live = self.simple(s, live | merge(self.changed([s])), mark)
+        return live | merge(None)
+
+    def changed(self, body: list[gast.stmt]) -> set[str]:
+        """Names that statements bind, or whose contents they may change."""
+        out = E.bound(body, self.names)
+        for n in E.written(body, self.names):
+            out |= self.group(n)
+        return out
 
     def loop(self, s: gast.For | gast.While, live: Live, mark: bool) -> Live:
         target = T.stores(s.target) if isinstance(s, gast.For) else set()

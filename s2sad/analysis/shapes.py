@@ -170,6 +170,12 @@ def analyse(function: Function, aliases: Aliases) -> Shapes:
     """Symbolic shapes of every array name.
 
     A name whose bindings do not agree, or whose shape may differ between loop trips, is unknown (None).
+
+    >>> from s2sad.analysis.aliases import analyse as aliases_of
+    >>> from s2sad.transforms.example import program
+    >>> f = program("n = len(x)\\ny = np.zeros(n)\\nz = x * 2.0 + y\\nreturn z[0]")
+    >>> analyse(f, aliases_of(f)).dims
+    {'x': ('x.shape[0]',), 'y': ('x.shape[0]',), 'z': ('x.shape[0]',)}
     """
     names = function.names
     count: dict[str, int] = {}

@@ -68,7 +68,17 @@ def recorded(body: list[gast.stmt], needs: Needs, aliases: Aliases, shapes: Shap
     """Ids of the writes whose old contents must be kept.
 
     `needs(s)` gives the accesses that the adjoint of a statement repeats as they were before and after it. A write that covers all of an
-    array ends the needs of it.
+    array ends the needs of it. Below the adjoint of `s = u[0] * u[1]` needs u[0] and u[1], and only u[1] is overwritten.
+
+    >>> from s2sad.analysis.aliases import analyse
+    >>> from s2sad.analysis.shapes import analyse as shapes_of
+    >>> from s2sad.transforms.example import program
+    >>> f = program("u = x.copy()\\ns = u[0] * u[1]\\nu[2] = s\\nu[1] = s\\nreturn u[2]")
+    >>> aliases = analyse(f)
+    >>> needed = {("u", element(T.const(k), f.names["u"])) for k in (0, 1)}
+    >>> found = recorded(list(f.body), lambda s: (needed, set()) if s is f.body[1] else (set(), set()), aliases, shapes_of(f, aliases))
+    >>> [k for k, s in enumerate(f.body) if id(s) in found]
+    [3]
     """
     names = shapes.names
     found: set[int] = set()

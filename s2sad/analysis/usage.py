@@ -27,6 +27,14 @@ def types_from_use(function: Function, known: Mapping[str, Type], wrt: Collectio
 
     The number of axes is the number of indices that the function writes, `x[i, j]`; an array whose elements are indices is an
     int array; a number that is combined with numbers into a number is a float; what counts iterations or elements is an int.
+
+    >>> from s2sad.transforms.front import build
+    >>> def f(x, c, n):
+    ...     for i in range(n):
+    ...         x[i] = c * x[i]
+    ...     return x[0]
+    >>> {p: str(t) for p, t in types_from_use(build(f), {}, ["x"]).items()}
+    {'x': 'float64[::1]', 'c': 'float', 'n': 'int'}
     """
     use = _Use(function)
     found = dict(known)

@@ -150,8 +150,7 @@ def strip_positions(node: gast.AST) -> None:
     """Forget where nodes stand (for trees made by the compiler)."""
     for n in gast.walk(node):
         for a in ("lineno", "end_lineno", "col_offset", "end_col_offset"):
-            if hasattr(n, a):
-                delattr(n, a)
+            vars(n).pop(a, None)
 
 
 def at(new: Any, old: gast.AST) -> Any:

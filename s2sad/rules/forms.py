@@ -27,7 +27,9 @@ SHAPE_ATTRIBUTES = ("shape", "size", "ndim")
 
 
 class RuleError(ValueError):
-    """A call that no rule fits: an unknown keyword, a form or a type that is not supported. The text says which."""
+    """A call that no rule fits: an unknown keyword, a form or a type that is not supported. The text says which, `node` is the call."""
+
+    node: gast.AST | None = None
 
 
 @dataclass(frozen=True)

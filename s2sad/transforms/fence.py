@@ -85,7 +85,15 @@ _BUILTIN_HINTS = {
 
 
 def fence(function: T.Function) -> T.Function:
-    """The function itself if it and all functions that it reaches are inside the language. Raises UnsupportedError with every problem."""
+    """The function itself if it and all functions that it reaches are inside the language. Raises UnsupportedError with every problem.
+
+    >>> from s2sad.transforms.front import build
+    >>> def f(x):
+    ...     return [x, 2.0 * x]
+    >>> build(f, "fence")
+    Traceback (most recent call last):
+    s2sad.errors.UnsupportedError: A list cannot be differentiated [S2S113]
+    """
     found: list[Problem] = []
     seen: set[int] = set()
 

@@ -20,7 +20,15 @@ from s2sad.lang.types import is_array
 
 
 def freeze(function: Function, aliases: Aliases) -> Function:
-    """The function with such tests, bounds and subscripts assigned to fresh names first."""
+    """The function with such tests, bounds and subscripts assigned to fresh names first.
+
+    >>> from s2sad.transforms.example import after
+    >>> print(after("freeze", "if x > 0.0:\\n    x = x * x\\nreturn x", "x: f8"))
+    taken = x > 0.0
+    if taken:
+        x = x * x
+    return x
+    """
     names = dict(function.names)
     fresh = T.Fresh(T.all_names(function.body) | set(function.params))
 
@@ -30,13 +38,18 @@ def freeze(function: Function, aliases: Aliases) -> Function:
             out |= aliases.groups.get(n, frozenset((n,)))
         return out
 
+    def disturbed(e: gast.expr, body: list[gast.stmt], *more: str) -> bool:
+        """Whether statements change a value that an expression reads, or bind anew what it takes the shape of."""
+        values, metas = E.reads_of(e)
+        return bool(values & {*changed(body), *more} or metas & {*E.bound(body, names), *more})
+
     def named(wish: str, e: gast.expr, s: gast.stmt, out: list[gast.stmt]) -> gast.expr:
         n = fresh(wish)
         names[n] = type_of(e, names)
         out.append(T.at(gast.Assign([T.store(n)], e, None), s))
         return T.name(n)
 
-    def index(e: gast.expr, later: set[str], s: gast.stmt, out: list[gast.stmt]) -> gast.expr:
+    def index(e: gast.expr, later: list[gast.stmt], s: gast.stmt, out: list[gast.stmt]) -> gast.expr:
         """The view expression with changing subscript parts named."""
         if isinstance(e, gast.Subscript):
             e = copy.copy(e)
@@ -45,8 +58,7 @@ def freeze(function: Function, aliases: Aliases) -> Function:
             def part(p: gast.expr) -> gast.expr:
                 if isinstance(p, gast.Slice):
                     return gast.Slice(*(None if b is None else part(b) for b in (p.lower, p.upper, p.step)))
-                values, metas = E.reads_of(p)
-                if not (values | metas) & later or is_array(type_of(p, names)):
+                if not disturbed(p, later) or is_array(type_of(p, names)):
                     return p
                 return named("at", p, s, out)
 
@@ -62,24 +74,18 @@ def freeze(function: Function, aliases: Aliases) -> Function:
             s = copy.copy(s)
             if isinstance(s, gast.If):
                 if not (len(s.body) == 1 and isinstance(s.body[0], gast.Break)):
-                    values, metas = E.reads_of(s.test)
-                    if (values | metas) & changed([*s.body, *s.orelse]):
+                    if disturbed(s.test, [*s.body, *s.orelse]):
                         s.test = named("taken", s.test, s, out)
                 s.body, s.orelse = block(s.body), block(s.orelse)
             elif isinstance(s, gast.For):
-                inside = changed(s.body)
                 assert isinstance(s.iter, gast.Call)
                 s.iter = copy.copy(s.iter)
-                new = []
-                for a in s.iter.args:
-                    values, metas = E.reads_of(a)
-                    new.append(named("bound", a, s, out) if (values | metas) & (inside | {s.target.id}) else a)
-                s.iter.args = new
+                s.iter.args = [named("bound", a, s, out) if disturbed(a, s.body, s.target.id) else a for a in s.iter.args]
                 s.body = block(s.body)
             elif isinstance(s, gast.While):
                 s.body = block(s.body)
             elif isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name) and s.targets[0].id in aliases.views:
-                s.value = index(s.value, changed(body[k + 1:]), s, out)
+                s.value = index(s.value, body[k + 1:], s, out)
             out.append(s)
         return out
 

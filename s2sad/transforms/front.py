@@ -33,14 +33,29 @@ def passes() -> list[tuple[str, Callable[[Any], T.Function]]]:
     ]
 
 
-def build(fn: Any) -> T.Function:
-    """The function in normal form (`names` is empty).
+def build(fn: Any, after: str | None = None) -> T.Function:
+    """The function in normal form (`names` is empty), or as one pass of the front end leaves it.
+
+    >>> from s2sad.transforms.example import source
+    >>> def f(x):
+    ...     a, b = x, 2.0
+    ...     return a if a > b else b
+    >>> print(source(build(f)))
+    a = x
+    b = 2.0
+    if a > b:
+        result = a
+    else:
+        result = b
+    return result
 
     Raises SourceError if there is no source, UnsupportedError with every problem if something is outside the language.
     """
     value: Any = fn
-    for _, transform in passes():
+    for name, transform in passes():
         value = transform(value)
+        if name == after:
+            break
     return value  # type: ignore[no-any-return]
 
 

@@ -147,7 +147,15 @@ class _Hoist:
 
 
 def hoist(function: Function, shapes: Shapes) -> Function:
-    """The function with such arguments and results named (see the module)."""
+    """The function with such arguments and results named (see the module).
+
+    >>> from s2sad.transforms.example import after
+    >>> print(after("hoist", "return np.sum(np.cumsum(x * x) * x)"))
+    t = x * x
+    cumsum_t = np.cumsum(t)
+    t_2 = cumsum_t * x
+    return np.sum(t_2)
+    """
     h = _Hoist(function, shapes)
     body = h.block(list(function.body))
     return replace(function, body=tuple(body), names=h.names)

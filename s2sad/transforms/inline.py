@@ -20,7 +20,19 @@ from s2sad.transforms.resolve import Callee, DefaultValue, defaults, is_constant
 
 
 def inline(function: T.Function) -> T.Function:
-    """The function without calls of user functions (those with a rule of their own stay, in `externals`)."""
+    """The function without calls of user functions (those with a rule of their own stay, in `externals`).
+
+    >>> from s2sad.transforms.example import source
+    >>> from s2sad.transforms.front import build
+    >>> def square(y):
+    ...     return y * y
+    >>> def f(x):
+    ...     return square(x + 1.0) + x
+    >>> print(source(build(f, "inline")))
+    y = x + 1.0
+    square_out = y * y
+    return square_out + x
+    """
     inliner = _Inliner(function)
     body = inliner.block(list(function.body))
     new = inliner.finish(body)

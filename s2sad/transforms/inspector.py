@@ -11,6 +11,8 @@ The adjoint repeats the subscripts of the primal, on arrays of the same shapes, 
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import gast
@@ -23,7 +25,7 @@ from s2sad.analysis.types import region
 from s2sad.lang import algebra as A
 from s2sad.lang import tree as T
 from s2sad.lang.tree import Function
-from s2sad.lang.types import is_array, is_float, is_int
+from s2sad.lang.types import Type, is_array, is_float, is_int
 from s2sad.transforms.slice import keep
 
 
@@ -35,14 +37,29 @@ Linear = dict[str, int]  # coefficients by canonical name; the constant under ""
 
 
 @dataclass
-class _Inspector:
+class Ranges:
+    """The ranges of loop variables, and proofs that subscripts are in range."""
+
     function: Function
     shapes: Shapes
     ranges: dict[str, tuple[gast.expr, gast.expr]] = field(default_factory=dict)  # loop variable -> first and last value it may have
-    written: set[str] = field(default_factory=set)
-    tainted: set[str] = field(default_factory=set)
-    doubtful: bool = False
-    first: dict[tuple[tuple[str, int], ...], gast.stmt] = field(default_factory=dict)  # comparisons that need no loop
+
+    @contextmanager
+    def inside(self, s: gast.For, names: Mapping[str, Type]) -> Iterator[None]:
+        """Within a loop its variable has a range (unless the body changes it)."""
+        assert isinstance(s.iter, gast.Call)
+        args = s.iter.args
+        start = T.const(0) if len(args) == 1 else args[0]
+        stop = args[0] if len(args) == 1 else args[1]
+        step = A.number(args[2]) if len(args) == 3 else 1
+        v = s.target.id
+        saved = dict(self.ranges)
+        self.ranges.pop(v, None)
+        if isinstance(step, int) and step and v not in E.bound(s.body, names):
+            last = gast.BinOp(A.clone(stop), gast.Sub() if step > 0 else gast.Add(), T.const(1))
+            self.ranges[v] = (start, last) if step > 0 else (last, start)
+        yield
+        self.ranges = saved
 
     # -- proofs ------------------------------------------------------------------------------------
     def linear(self, e: gast.expr, depth: int = 0) -> Linear | None:
@@ -119,6 +136,14 @@ class _Inspector:
                 end = self.linear(high if c * sign > 0 else low)
                 return None if end is None else self.extreme(plus({n: k for n, k in form.items() if n != v}, end, c), sign, depth + 1)
         return form
+
+
+@dataclass
+class _Inspector(Ranges):
+    written: set[str] = field(default_factory=set)
+    tainted: set[str] = field(default_factory=set)
+    doubtful: bool = False
+    first: dict[tuple[tuple[str, int], ...], gast.stmt] = field(default_factory=dict)  # comparisons that need no loop
 
     def ahead(self, index: gast.expr, length: str) -> bool:
         """Compare the ends of a linear index with the length once, before all loops; False if it cannot be done."""
@@ -240,20 +265,9 @@ class _Inspector:
         names = self.function.names
         assert isinstance(s.iter, gast.Call)
         out = [c for a in s.iter.args for c in self.checks(a, s)]
-        args = s.iter.args
-        start = T.const(0) if len(args) == 1 else args[0]
-        stop = args[0] if len(args) == 1 else args[1]
-        step = A.number(args[2]) if len(args) == 3 else 1
         v = s.target.id
-        saved = self.ranges.pop(v, None)
-        if isinstance(step, int) and step and v not in E.bound(s.body, names):
-            one = T.const(1)
-            last = gast.BinOp(A.clone(stop), gast.Sub() if step > 0 else gast.Add(), one)
-            self.ranges[v] = (start, last) if step > 0 else (last, start)
-        inner = self.block(s.body)
-        self.ranges.pop(v, None)
-        if saved is not None:
-            self.ranges[v] = saved
+        with self.inside(s, names):
+            inner = self.block(s.body)
         tail = [T.shallow(x) for x in s.body if is_break(x)]
         if tail and not self.integer(tail[0].test):
             # without the break the loop goes on: more accesses, and other values after it
@@ -318,7 +332,15 @@ class Bounds:
 
 
 def bounds(function: Function, aliases: Aliases, shapes: Shapes) -> Bounds:
-    """What is known of a function's subscripts (see the module)."""
+    """What is known of a function's subscripts (see the module).
+
+    >>> from s2sad.analysis.aliases import analyse
+    >>> from s2sad.analysis.shapes import analyse as shapes_of
+    >>> from s2sad.transforms.example import program
+    >>> f = program("s = 0.0\\nfor i in range(len(x)):\\n    s += x[i]\\nreturn s")
+    >>> bounds(f, analyse(f), shapes_of(f, analyse(f)))
+    Bounds(proven=True, body=None)
+    """
     inspector = _Inspector(function, shapes)
     try:
         body = inspector.block(list(function.body))

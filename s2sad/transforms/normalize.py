@@ -22,7 +22,23 @@ VIEWS = frozenset(
 
 
 def normalize(function: T.Function) -> T.Function:
-    """The function, and every function that it calls, in normal form; calls of user functions stay, as statements of their own."""
+    """The function, and every function that it calls, in normal form; calls of user functions stay, as statements of their own.
+
+    >>> from s2sad.transforms.example import source
+    >>> from s2sad.transforms.front import build
+    >>> def f(x):
+    ...     for v in x:
+    ...         y = 2.0 * v if v > 1.0 else v
+    ...     return y
+    >>> print(source(build(f, "normalize")))
+    for v_i in range(len(x)):
+        v = x[v_i]
+        if v > 1.0:
+            y = 2.0 * v
+        else:
+            y = v
+    return y
+    """
     done: dict[int, T.Function] = {}
 
     def visit(f: T.Function) -> T.Function:

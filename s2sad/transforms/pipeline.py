@@ -16,12 +16,13 @@ from s2sad.analysis import types as types_of
 from s2sad.analysis.activity import check_rules
 from s2sad.analysis.aliases import Aliases
 from s2sad.analysis.verify import verify, verify_bound
-from s2sad.errors import Problem, TypeInferenceError, UnsupportedError, problem
+from s2sad.errors import TypeInferenceError, UnsupportedError, problem
 from s2sad.lang import tree as T
 from s2sad.lang.printer import function_source
 from s2sad.lang.tree import Function, Hidden
 from s2sad.lang.types import WEAK_BOOL, Scalar, Static, Type, is_array, is_float
 from s2sad.transforms import front as front_of
+from s2sad.transforms.accumulate import accumulate
 from s2sad.transforms.freeze import freeze
 from s2sad.transforms.hoist import hoist
 from s2sad.transforms.inspector import Bounds, bounds
@@ -35,7 +36,7 @@ from s2sad.transforms.trips import trips
 from s2sad.transforms.webs import split
 
 FRONT = tuple(name for name, _ in front_of.passes())
-PASSES = (*FRONT, "webs", "types", "trips", "freeze", "hoist", "reverse", "storage", "slice", "tidy", "legalize")
+PASSES = (*FRONT, "webs", "types", "trips", "freeze", "hoist", "reverse", "storage", "slice", "tidy", "accumulate", "legalize")
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,17 @@ class Emitted:
 def front(fn: Any) -> Function:
     """The function in normal form, with everything that it calls inlined; no types yet."""
     return front_of.build(fn)
+
+
+def front_after(fn: Any, after: str) -> str:
+    """The text of a Python function as one pass of the front end leaves it."""
+    function = front_of.build(fn, after)
+    return function_source(function.name, function.params, {}, "", list(function.body))
+
+
+def passes_of(mode: str) -> tuple[str, ...]:
+    """The passes that a program goes through."""
+    return (*FRONT, "webs", "types", "legalize") if mode == "primal" else PASSES
 
 
 class _Stop(Exception):
@@ -90,14 +102,27 @@ def emit(function: Function, types: Mapping[str, Type], wrt: tuple[str, ...], mo
         types: the type of every parameter (hidden ones included).
         wrt: names of the parameters to differentiate with respect to.
         mode: "primal", "adjoint" or "value_and_adjoint".
-        after: the name of a pass (one of PASSES): the text is then the program after that pass.
+        after: the name of a pass from the last of the front end on: the text is then the program after that pass.
 
     Raises:
         DifferentiationError: if the program cannot be differentiated.
-        ValueError: for an unknown pass.
+        ValueError: for a pass that the function does not go through from here.
+
+    >>> from s2sad.transforms.example import program
+    >>> f = program("y = np.sin(x)\\nreturn y * y", "x: f8")
+    >>> print(emit(f, {"x": f.names["x"]}, ("x",), "adjoint").text.partition("\\n\\n\\n")[2])
+    def f_adjoint(x, out_bar=1.0):
+        ...
+        y_bar = 2.0 * y * out_bar
+        # y = np.sin(x)
+        x_bar = np.cos(x) * y_bar
+        return x_bar
+    <BLANKLINE>
     """
-    if after is not None and after not in PASSES:
-        raise ValueError(f"there is no pass `{after}`; the passes are {', '.join(PASSES)}")
+    if after is not None and after not in passes_of(mode):
+        raise ValueError(f"there is no pass `{after}` on the way to the {mode}; the passes are {', '.join(passes_of(mode))}")
+    if after in FRONT[:-1]:
+        raise ValueError(f"the pass `{after}` is behind this function, which is in normal form: ask `front_after`")
     run = _Run(function, wrt, after)
     try:
         return _emit(run, types, wrt, mode)
@@ -106,7 +131,7 @@ def emit(function: Function, types: Mapping[str, Type], wrt: tuple[str, ...], mo
     except types_of.TypeProblem as p:
         raise TypeInferenceError(problem(function.source, p.node, p.code, p.summary, p.instead, p.why)) from None
     except rules.RuleError as e:
-        raise UnsupportedError(Problem("S2S204", str(e))) from None
+        raise UnsupportedError(problem(function.source, e.node, "S2S204", str(e), "@s2sad.adjoint_of(a function of your own for it)")) from None
 
 
 def _emit(run: _Run, types: Mapping[str, Type], wrt: tuple[str, ...], mode: str) -> Emitted:
@@ -150,7 +175,7 @@ def _emit(run: _Run, types: Mapping[str, Type], wrt: tuple[str, ...], mode: str)
     run.show("storage", body)
     adjoints = [f"{n}_adjoint" for n in function.externals]
     verify_bound(function.name, body, [*function.params, rev.seed, "np", "math", *rules.runtime_names(), *function.externals, *adjoints])
-    emitted_shapes = replace(shapes, names=rev.names)
+    emitted_shapes = replace(shapes, names=rev.names, dims={**shapes.dims, **{bar: shapes.dims.get(n) for n, bar in rev.bars.items()}})
     body = live_statements(body, rev.names, emitted_shapes)
     run.show("slice", body)
     body = tidy(body, rev.names, aliases.written)
@@ -158,6 +183,8 @@ def _emit(run: _Run, types: Mapping[str, Type], wrt: tuple[str, ...], mode: str)
     kept = tuple(k for k in stored.kept if k.name in used)
     body = sections(body, kept)
     run.show("tidy", body)
+    body = accumulate(body, rev.names, emitted_shapes, rev.fresh)
+    run.show("accumulate", body)
     final = legalize(replace(function, body=tuple(body), names=rev.names))
     run.show("legalize", list(final.body))
     suffix = "_value_and_adjoint" if value else "_adjoint"
@@ -191,8 +218,6 @@ def _primal(run: _Run, result: Type) -> Emitted:
     check(function, aliases, adjoint=False)
     final = legalize(function)
     run.show("legalize", list(final.body))
-    if run.after is not None:
-        raise _Stop(function_source(function.name, function.params, {}, "", list(final.body)))
     doc = f"Primal of `{function.name}`."
     used = T.all_names(final.body)
     externals = {n: f for n, f in function.externals.items() if n in used}
@@ -219,9 +244,9 @@ def check(function: Function, aliases: Aliases, adjoint: bool = True) -> None:
         place = function.source.place(tie.lineno) if tie is not None and hasattr(tie, "lineno") else None
         where = f" (line {place.line})" if place else ""
         if aliases.groups[name] & aliases.may_views:
-            problems.append(problem(
-                function.source, s, "S2S304", f"`{name}` and `{other}` share memory or do not, as the memory layout decides, and this writes into one",
-                "b = np.ravel(a).copy()  # for example", f"What the write changes is not known when compiling; they are tied by an assignment{where}."))
+            what = f"`{name}` and `{other}` share memory or do not, as the memory layout decides, and this writes into one"
+            why = f"What the write changes is not known when compiling; they are tied by an assignment{where}."
+            problems.append(problem(function.source, s, "S2S304", what, "b = np.ravel(a).copy()  # for example", why))
         elif adjoint:
             problems.append(problem(
                 function.source, s, "S2S303",

@@ -191,7 +191,16 @@ def dotted_expr(name: str) -> gast.expr:
 
 
 def resolve(fn: types.FunctionType, node: gast.FunctionDef, source: T.SourceMap) -> Resolved:
-    """Canonical form of a function that was just read (the tree is changed in place, it is ours)."""
+    """Canonical form of a function that was just read (the tree is changed in place, it is ours).
+
+    >>> from math import exp as e
+    >>> from s2sad.transforms.example import source
+    >>> from s2sad.transforms.front import build
+    >>> def f(x):
+    ...     return e(x.sum())
+    >>> print(source(build(f, "resolve")))
+    return math.exp(np.sum(x))
+    """
     return _Resolver(fn, node, source).run()
 
 

@@ -428,7 +428,9 @@ class _Reverse:
         for k, c in enumerate([*rest, *own]):
             base = T.base_name(c.leaf)
             owner = self.aliases.owner(base)
-            whole = isinstance(c.leaf, gast.Name) and base == owner
+            # a view of the adjoint is bound before the statement, so the adjoint must be there by then
+            viewed = any(self.aliases.owner(T.base_name(o.leaf)) == owner != T.base_name(o.leaf) for o in self.out)
+            whole = isinstance(c.leaf, gast.Name) and base == owner and not viewed
             last = k == len(self.out) - 1
             if owner not in live_now:
                 live_now.add(owner)
@@ -719,7 +721,14 @@ def rebased(e: gast.expr, base: str, bar: str) -> gast.expr:
 
 
 def reverse(function: Function, aliases: Aliases, shapes: Shapes, wrt: tuple[str, ...]) -> Reversed:
-    """The adjoint statements of a typed function in normal form with respect to some of its parameters."""
+    """The adjoint statements of a typed function in normal form with respect to some of its parameters.
+
+    >>> from s2sad.transforms.example import after
+    >>> print(after("reverse", "y = x * x\\nreturn np.sin(y)", "x: f8"))
+    y_bar = np.cos(y) * out_bar
+    x_bar = 2.0 * x * y_bar
+    return x_bar,
+    """
     r = _Reverse(function, aliases, shapes, wrt)
     ret = function.body[-1]
     assert isinstance(ret, gast.Return)

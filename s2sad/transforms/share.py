@@ -37,7 +37,15 @@ def is_array_expr(e: gast.expr, names: Mapping[str, Type]) -> bool:
 
 
 def share(body: list[gast.stmt], names: dict[str, Type], fresh: T.Fresh) -> list[gast.stmt]:
-    """Statements with repeated costly subexpressions named before their first use."""
+    """Statements with repeated costly subexpressions named before their first use.
+
+    >>> from s2sad.lang.printer import to_source
+    >>> body = T.stmts("x_bar = y_bar / np.sin(x)\\nz_bar = z_bar * np.sin(x)")
+    >>> print(to_source(share(body, {"x": Scalar("float64")}, T.Fresh({"x"}))), end="")
+    sin_x = np.sin(x)
+    x_bar = y_bar / sin_x
+    z_bar = z_bar * sin_x
+    """
     while True:
         changing = T.stores(body) | {n for s in body for n in E.effects(s, names).writes}
         count: dict[object, list[gast.expr]] = {}

@@ -712,7 +712,10 @@ class _BlockWalk:
         self.forward[k] = only(s, self.scope)
         self.kept += r.kept
         self.out += copy.deepcopy(item.before)
-        body = [*r.allocations, *copy.deepcopy(r.forward), *r.reverse]
+        # room whose size is known before the loop is made once
+        early = [a for a in r.allocations if not isinstance(a.value, gast.List) and not set().union(*E.reads_of(a.value)) & (changed | {s.target.id})]
+        self.out += early
+        body = [*(a for a in r.allocations if a not in early), *copy.deepcopy(r.forward), *r.reverse]
         self.out.append(reversed_loop(s, body))
         # what the loop bound, what runs again, and what was overwritten without being kept is not as it was before the loop
         lost = E.bound([s], st.names)
@@ -866,7 +869,22 @@ def negated(test: gast.expr) -> gast.expr:
 
 
 def store(function: Function, rev: Reversed, aliases: Aliases, shapes: Shapes, value: bool) -> Stored:
-    """Both sweeps of a function, with what has to be kept between them."""
+    """Both sweeps of a function, with what has to be kept between them.
+
+    >>> from s2sad.transforms.example import after
+    >>> print(after("storage", "for i in range(n):\\n    x = np.sin(x)\\nreturn x", "x: f8; n: i8"))
+    # --- forward sweep ---
+    x_saved = np.empty(len(range(n)))
+    for i in range(n):
+        x_saved[i] = x
+        x = np.sin(x)
+    # --- reverse sweep ---
+    for i in range(n - 1, -1, -1):
+        x = x_saved[i]
+        # x = np.sin(x)
+        x_bar = np.cos(x) * x_bar
+    return x_bar
+    """
     st = _Storage(function, rev, aliases, shapes, value)
     root = Block(rev.block.items, rev.end)
     everything = set(rev.names) | set(function.params)

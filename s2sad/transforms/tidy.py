@@ -25,8 +25,7 @@ def tidy(body: list[gast.stmt], names: Mapping[str, Type], written: frozenset[st
 
     >>> from s2sad.lang.printer import to_source
     >>> print(to_source(tidy(T.stmts("w = a[i]\\na[i] = 0.0\\na[i] += 2 * w\\nreturn a"), {}, frozenset())), end="")
-    w = a[i]
-    a[i] = 2 * w
+    a[i] = 2 * a[i]
     return a
     """
     body = blocks(body, first_is_assignment)

@@ -6,6 +6,7 @@ import ast
 import itertools
 import linecache
 import math
+import re
 import types
 import warnings
 from collections.abc import Callable
@@ -34,7 +35,8 @@ class Outcome:
     @property
     def key(self) -> str:
         """Faults with one key are likely one fault."""
-        return f"{self.kind} {self.detail.splitlines()[0][:60] if self.kind in ('crash', 'refused') and self.detail else ''}".strip()
+        line = self.detail.splitlines()[0] if self.kind in ("crash", "refused") and self.detail else ""
+        return f"{self.kind} {re.sub(r'`[^`]*`|[a-z_0-9]*_bar|[0-9]+', '_', line)[:70]}".strip()
 
 
 def load(text: str, name: str) -> types.ModuleType:

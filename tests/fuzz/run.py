@@ -7,6 +7,7 @@ import os
 import sys
 import tempfile
 from collections import Counter
+from pathlib import Path
 
 os.environ.setdefault("S2SAD_CACHE_DIR", tempfile.mkdtemp(prefix="s2sad-fuzz-"))
 
@@ -19,8 +20,10 @@ def report(p: Program, outcome: Outcome, jit: bool) -> str:
     """A fault with everything that is needed to look at it."""
     small = reduced(p, lambda q: check(q, jit).key == outcome.key)
     last = check(small, jit)
-    args = ", ".join(repr(a) for a in small.args)
-    return f"# seed {p.seed}: {last.kind}: {last.detail}\n{small.text}\n# wrt={small.wrt}, args: {args}\n\n# --- emitted ---\n{last.text}"
+    detail = last.detail.replace("\n", "\n# ")
+    args = f"array = np.array\nARGS = ({', '.join(repr(a) for a in small.args)},)\nWRT = {small.wrt}\n"
+    emitted = "".join(f"# {line}\n" for line in last.text.splitlines())
+    return f"# seed {p.seed}: {last.kind}: {detail}\n\n{small.text}\n\n{args}\n# --- emitted ---\n{emitted}"
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -31,6 +34,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--jit", type=float, default=0.0, help="share of the programs that are compiled, too")
     parser.add_argument("--refusals", action="store_true", help="reduce and show refusals, too")
     parser.add_argument("--each", type=int, default=1, help="how many faults of one kind are reduced and shown")
+    parser.add_argument("--out", type=Path, help="a directory: write every fault that is shown into a file of its own, too")
     parser.add_argument("--raw", action="store_true", help="do not reduce")
     options = parser.parse_args(argv)
     kinds: Counter[str] = Counter()
@@ -44,7 +48,10 @@ def main(argv: list[str] | None = None) -> int:
         kinds[outcome.key] += 1
         fault = outcome.kind not in ("ok", "unusable") and (outcome.kind != "refused" or options.refusals)
         if fault and kinds[outcome.key] <= options.each:
-            print(f"{'=' * 100}\n{p.text if options.raw else report(p, outcome, jit)}", flush=True)
+            text = f"# seed {seed}: {outcome.key}\n{p.text}" if options.raw else report(p, outcome, jit)
+            print(f"{'=' * 100}\n{text}", flush=True)
+            if options.out:
+                (options.out / f"{outcome.kind}_{seed}.py").write_text(text)
         elif fault:
             print(f"# seed {seed}: {outcome.key}", flush=True)
     for key, count in kinds.most_common():
