@@ -6,6 +6,7 @@ import functools
 import importlib
 import inspect
 import itertools
+import operator
 import pickle
 import threading
 import types
@@ -17,14 +18,15 @@ from numba.core.registry import CPUDispatcher
 from numba.core.typing.typeof import typeof
 
 from s2sad import custom
-from s2sad.backend.compile import compile_for, load
+from s2sad.backend.compile import Mismatch, compile_for, load
 from s2sad.backend.signature import ArgumentError, numba_type, parse_types, type_of
 from s2sad.backend.watch import Watch
 from s2sad.errors import Problem, UnsupportedError
-from s2sad.lang.tree import Function
+from s2sad.lang.tree import Function, Hidden
 from s2sad.lang.types import Array, Scalar, Type, is_float
 from s2sad.transforms import pipeline
 from s2sad.transforms.front import assumptions
+from s2sad.transforms.resolve import Value
 
 Wrt = int | str | Sequence[int | str]
 _ndarray = np.ndarray
@@ -122,6 +124,7 @@ class _State:
         # attributes of objects (of modules they are among what is watched)
         self.attributes = [a for a in assumptions(fn) if _is_attribute(a)]
         self.hidden = self.function.hidden
+        self.read = _reader(self.hidden)
         self.arity = len(self.function.params) - len(self.hidden)
         # what the user has said of the functions that are called, and what the rules for them call
         self.said = [(f, *_said(f)) for f in {id(f): f for f in (*self.watch.reached, *self.function.externals.values())}.values()]
@@ -138,6 +141,29 @@ class _State:
             if not watch.unchanged():
                 return False
         return not self.attributes or all(a.holds() for a in self.attributes)
+
+
+def _reader(hidden: Sequence[Hidden]) -> Callable[[], tuple[Any, ...]]:
+    """A function that reads the hidden parameters' values, quickly if they are globals of one module."""
+
+    def one_by_one() -> tuple[Any, ...]:
+        return tuple([h.read() for h in hidden])
+
+    reads = [h.read for h in hidden]
+    if not all(isinstance(r, Value) and r.is_global() for r in reads) or len({id(r.fn.__globals__) for r in reads}) != 1:  # type: ignore[attr-defined]
+        return one_by_one
+    space = reads[0].fn.__globals__  # type: ignore[attr-defined]
+    names = [r.path[0] for r in reads]  # type: ignore[attr-defined]
+    get = operator.itemgetter(*names)
+    single = len(names) == 1
+
+    def together() -> tuple[Any, ...]:
+        try:
+            return (get(space),) if single else get(space)
+        except KeyError:  # deleted meanwhile: the error that Python gives, or a builtin of that name
+            return one_by_one()
+
+    return together
 
 
 def _is_attribute(assumption: Any) -> bool:
@@ -215,7 +241,9 @@ class _Seen:
 
     def __init__(self, state: _State | None):
         self.state = state
-        self.callers: dict[tuple[Any, ...], Callable[[tuple[Any, ...]], Any]] = {}  # by what is cheap to know of arguments
+        # by dtype or type of the arguments: callers of compiled functions, which look at the rest themselves; None if several fit
+        self.quick: dict[tuple[Any, ...], Callable[[tuple[Any, ...]], Any] | None] = {}
+        self.callers: dict[tuple[Any, ...], Callable[[tuple[Any, ...]], Any]] = {}  # by all that decides the types of arguments
         self.entries: dict[tuple[Type, ...], _Entry] = {}
         self.latest: _Entry | None = None
 
@@ -251,7 +279,13 @@ class Derivative:
         if kwargs or len(args) != state.arity:
             args = self._program.bind(args, kwargs)
         if state.hidden:
-            args = (*args, *[h.read() for h in state.hidden])
+            args += state.read()
+        run = seen.quick.get(tuple([a.dtype if type(a) is _ndarray else type(a) for a in args]))
+        if run is not None:
+            try:
+                return run(args)
+            except Mismatch:  # raised before anything has run
+                pass
         key: list[Any] = []
         for a in args:
             t = type(a)
@@ -289,9 +323,12 @@ class Derivative:
         if lost and self._mode == "primal":
             raise ArgumentError(f"{self._title(lost[0])} is written by the function; pass an array with at least one axis")
         run = entry.caller(names, plain, scalars)
-        compile_for(entry.compiled, entry.signature(plain))
+        entry.compile([typeof(v) for v in plain])
         if all(a is b for a, b in zip(args, converted, strict=True)):
             seen.callers[key] = run
+            if entry.exact and not scalars:
+                brief = tuple([a.dtype if type(a) is _ndarray else type(a) for a in args])
+                seen.quick[brief] = None if brief in seen.quick else run
         return run(converted)
 
     def _entry(self, seen: _Seen, types_: tuple[Type, ...]) -> _Entry:
@@ -391,8 +428,7 @@ class Derivative:
         if len(given) != wanted:
             raise ArgumentError(f"`{self._program.fn.__qualname__}` has {wanted} parameters, but {len(given)} types are given")
         entry = self._entry(seen, (*given, *self._hidden_types(state)))
-        seed = [numba_type(entry.value)] if self._mode != "primal" else []
-        compile_for(entry.compiled, [*(numba_type(t) for t in entry.types), *seed])
+        entry.compile([numba_type(t) for t in entry.types])
 
     def _types_of(self, t: Any) -> tuple[Type, ...]:
         if isinstance(t, (Scalar, Array)):
@@ -482,11 +518,14 @@ class _Entry:
         guard = emitted.guard if owner._jit else None
         self.compiled = load(emitted, owner._jit, unchecked=emitted.proven or guard is not None)
         self.guard = load(guard, True, unchecked=True) if guard is not None else None
+        self.exact = isinstance(self.compiled, CPUDispatcher)  # it refuses arguments of other types itself
         self.seed = () if owner._mode == "primal" else (np.float32(1.0) if getattr(self.value, "dtype", "") == "float32" else 1.0,)
 
-    def signature(self, values: tuple[Any, ...]) -> list[Any]:
-        """The Numba types of a call."""
-        return [typeof(v) for v in (*values, *self.seed)]
+    def compile(self, signature: Sequence[Any]) -> None:
+        """Compile for arguments of these Numba types."""
+        if self.guard is not None:
+            compile_for(self.guard, signature)
+        compile_for(self.compiled, [*signature, *(typeof(v) for v in self.seed)])
 
     def guarded(self) -> Callable[..., Any]:
         """The compiled function; if some subscript may be out of range for the arguments of a call, the one with bounds checks."""

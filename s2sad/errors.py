@@ -91,10 +91,10 @@ def raise_all(problems: Iterable[Problem]) -> None:
         raise UnsupportedError(*unique)
 
 
-#: code -> (what it says, an example, the way out)
+#: code -> (what it says, an example, the way out); every code that is raised is here
 CODES: dict[str, tuple[str, str, str]] = {
     "S2S100": ("The source of the function cannot be read", "f = lambda x: x * x", "def f(x):\n    return x * x"),
-    "S2S101": ("The file has changed since the function was made", "", "Import the module again."),
+    "S2S101": ("The file has changed since the function was made", "# model.py, saved while Python runs", "Import the module again."),
     "S2S110": ("A statement that is outside the language", "try:\n    y = x\nexcept ValueError:\n    y = 0.0", "y = x"),
     "S2S111": ("An expression that is outside the language", "sum(v * v for v in x)", "np.sum(x * x)"),
     "S2S112": ("An import of another module than numpy and math in a function", "import time", "Import at the head of the file."),
@@ -115,4 +115,13 @@ CODES: dict[str, tuple[str, str, str]] = {
     "S2S128": ("A tuple used in a way that is not known when compiling", "t[i]", "a = np.array([x, y])\na[i]"),
     "S2S129": ("A global array is written", "TABLE[0] = x", "def f(x, table):"),
     "S2S130": ("The order of a read and of a call that may write is not determined", "a[i] += f(a)", "t = f(a)\na[i] += t"),
+    "S2S140": ("An argument, a type or `wrt` that does not fit", "grad(f, wrt=\"n\")  # an int", "grad(f, wrt=\"x\")"),
+    "S2S141": ("A kind of derivative that is not built yet", "hessian(f)", "grad(f), and differences of it"),
+    "S2S204": ("A form of a library call that has no derivative", "np.inner(A, B)  # of matrices", "A @ B.T"),
+    "S2S205": ("An argument that its function's rule does not differentiate", "np.interp(x, xp * a, fp)", "np.interp(x, s2sad.stop_gradient(xp * a), fp)"),
+    "S2S303": ("A write into an array that may have a second name", "b = a if n > 0 else c\na[0] = x\ny = b[0]", "b = a.copy() if n > 0 else c.copy()"),
+    "S2S304": ("A write into memory that may be shared or not, as the layout decides", "b = np.ravel(a)\nb[0] = x", "b = np.ravel(a).copy()"),
+    "S2S501": ("An operation whose operands' types do not fit", "x[0.5]", "x[int(0.5)]"),
+    "S2S502": ("A name that is an array here and a number elsewhere", "s = 0.0\nfor v in a:\n    s = s + b", "s = np.zeros(len(b))"),
+    "S2S900": ("Numba cannot compile the emitted program", "# see the line of the emitted file", "Report it, with the function and its arguments."),
 }

@@ -13,7 +13,8 @@ INSTEAD_OF: Mapping[str, str] = {
     "any_of": "np.any", "all_of": "np.all", "count_nonzero_of": "np.count_nonzero", "cumsum_of": "np.cumsum", "cumprod_of": "np.cumprod",
     "sort_of": "np.sort", "argsort_of": "np.argsort", "diff_of": "np.diff", "flip_of": "np.flip", "roll_of": "np.roll", "squeezed": "np.squeeze",
     "reshaped": "np.reshape", "norm_of": "np.linalg.norm", "clip": "np.clip", "round_of": "np.round", "matmul": "np.matmul", "outer": "np.outer",
-    "cbrt": "math.cbrt"}
+    "cbrt": "math.cbrt", "argmax_of": "np.argmax", "argmin_of": "np.argmin", "interp_of": "np.interp", "transposed": "np.transpose",
+    "swapped": "np.swapaxes", "moved": "np.moveaxis", "tril_of": "np.tril", "triu_of": "np.triu", "where_of": "np.where"}
 POINTWISE = ("strong", "pow_dx", "pow_dp", "share", "share_number", "ratio", "sigmoid", "sinc_dx", "digamma", "log_base", "heaviside")
 WRITERS = ("add_at", "set_at", "add_mask", "set_mask")
 

@@ -32,6 +32,7 @@ class Liveness:
     shapes: Shapes | None = None
     extra: Callable[[gast.stmt], tuple[set[Need], set[Need]]] = lambda s: (set(), set())
     alive: set[int] = field(default_factory=set)
+    after: dict[int, Live] = field(default_factory=dict)  # what is needed after each loop, by id
 
     def group(self, n: str) -> frozenset[str]:
         """Names that may share memory with a name."""

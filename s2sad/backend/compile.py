@@ -29,6 +29,17 @@ _loaded: dict[tuple[Path, bool], Callable[..., Any]] = {}
 _announced: set[str] = set()
 
 
+class Mismatch(Exception):
+    """A compiled function is called with types that it has not been compiled for."""
+
+
+class _Exact(CPUDispatcher):  # type: ignore[misc]
+    """A dispatcher that compiles only when told to: text emitted for some types may mean something else for others."""
+
+    def _compile_for_args(self, *args: Any, **kwargs: Any) -> Any:
+        raise Mismatch(self.py_func.__name__)
+
+
 class Program(Protocol):
     """What is needed of `transforms.pipeline.Emitted`."""
 
@@ -49,7 +60,8 @@ def load(emitted: Program, jit: bool = True, unchecked: bool = False) -> Callabl
         unchecked: every subscript is known to be in range, so Numba need not check them.
 
     Returns:
-        A Numba dispatcher that has compiled nothing yet (see `compile_for`), or a Python function.
+        A Numba dispatcher, or a Python function. The dispatcher runs what `compile_for` has compiled, and raises `Mismatch` for arguments of
+        other types.
     """
     with _lock:
         # a file of its own: Numba's cache does not tell code with and without checks apart
@@ -69,10 +81,19 @@ def load(emitted: Program, jit: bool = True, unchecked: bool = False) -> Callabl
         fn = namespace[emitted.name]
         if jit:
             # Numba's cache does not see when an external function (or what that calls) changes
-            fn = numba.njit(cache=not emitted.externals, **{**cache.OPTIONS, "boundscheck": not unchecked})(fn)
+            fn = _dispatcher(fn, not emitted.externals, {**cache.OPTIONS, "boundscheck": not unchecked})
         if not emitted.externals:
             _loaded[path, jit] = fn
         return fn  # type: ignore[no-any-return]
+
+
+def _dispatcher(fn: types.FunctionType, cached: bool, options: dict[str, Any]) -> Any:
+    if numba.config.DISABLE_JIT:
+        return fn
+    made = _Exact(py_func=fn, targetoptions={**options, "nopython": True})
+    if cached:
+        made.enable_caching()
+    return made
 
 
 def _external(fn: Any, jit: bool) -> Any:

@@ -166,7 +166,7 @@ def _layout(e: gast.expr, level: int, head: str, tail: str, pad: str, inside: bo
         texts = [sign + _flat(v, of) for sign, v, of in pieces]
         sign, v, of = pieces[k]
         before, after = " ".join([*texts[:k], sign]).lstrip(), " ".join(["", *texts[k + 1 :]])
-        lines = _layout(v, of, head + before, after + tail, pad, True)
+        lines = _layout(v, of, head + before, after + tail, pad, inside)
         if len(lines) > 1 and lines[0].endswith(("(", "[")) and all(len(line) <= WIDTH for line in lines):
             return lines
     if not inside:

@@ -1,7 +1,7 @@
 """Name the values that the reverse sweep must find unchanged: branch tests and view subscripts whose names change before the block ends.
 
-After this pass no branch changes a name of its own test, no loop changes a name of its own bounds, and the subscript of a view keeps its meaning
-up to the end of the block in which the view is made.
+After this pass no branch changes a name of its own test, no loop changes a name of its own bounds, no write changes what its own index reads, and
+the subscript of a view keeps its meaning up to the end of the block in which the view is made.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import replace
 import gast
 
 from s2sad.analysis import effects as E
+from s2sad.analysis import views
 from s2sad.analysis.aliases import Aliases
 from s2sad.analysis.types import type_of
 from s2sad.lang import tree as T
@@ -68,6 +69,20 @@ def freeze(function: Function, aliases: Aliases) -> Function:
             e.value = index(e.value, later, s, out)
         return e
 
+    def own_index(target: gast.Subscript, s: gast.stmt, out: list[gast.stmt]) -> gast.Subscript:
+        """The target of a write with those parts of its index named that the write may change, as in `x[x > 0.0] = 0.0`."""
+        def part(p: gast.expr) -> gast.expr:
+            if isinstance(p, gast.Slice):
+                return gast.Slice(*(None if b is None else part(b) for b in (p.lower, p.upper, p.step)))
+            if not disturbed(p, [s]):
+                return p
+            fresh_value = p if views.view_base(p, names) is None else gast.Call(gast.Attribute(p, "copy", gast.Load()), [], [])
+            return named("at", fresh_value, s, out)
+
+        target = copy.copy(target)
+        target.slice = gast.Tuple([part(p) for p in target.slice.elts], gast.Load()) if isinstance(target.slice, gast.Tuple) else part(target.slice)
+        return target
+
     def block(body: list[gast.stmt]) -> list[gast.stmt]:
         out: list[gast.stmt] = []
         for k, s in enumerate(body):
@@ -86,6 +101,10 @@ def freeze(function: Function, aliases: Aliases) -> Function:
                 s.body = block(s.body)
             elif isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name) and s.targets[0].id in aliases.views:
                 s.value = index(s.value, body[k + 1:], s, out)
+            elif isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Subscript):
+                s.targets = [own_index(s.targets[0], s, out)]
+            elif isinstance(s, gast.AugAssign) and isinstance(s.target, gast.Subscript):
+                s.target = own_index(s.target, s, out)
             out.append(s)
         return out
 

@@ -362,7 +362,26 @@ def bounds(function: Function, aliases: Aliases, shapes: Shapes) -> Bounds:
     # a name with a value that the inspector may have wrong must not decide anything
     if floats or written or loop_tainted(body, inspector.tainted & used & bound):
         return Bounds(False, None)
-    return Bounds(False, body)
+    return Bounds(False, once(body, function, aliases, shapes))
+
+
+def once(body: list[gast.stmt], function: Function, aliases: Aliases, shapes: Shapes) -> list[gast.stmt]:
+    """The body with loops whose trips are all alike run for one trip only."""
+    out = []
+    for s in body:
+        s = copy.copy(s)
+        if isinstance(s, gast.If):
+            s.body, s.orelse = once(s.body, function, aliases, shapes), once(s.orelse, function, aliases, shapes)
+        elif isinstance(s, (gast.For, gast.While)):
+            s.body = once(s.body, function, aliases, shapes)
+            if isinstance(s, gast.For) and not any(is_break(x) for x in s.body):
+                live = Liveness(function.names, aliases.groups, shapes, alive={id(x) for x in E.walk(s.body)})
+                found = {n for n, _ in live.block(s.body, frozenset())}
+                if not found & (E.bound([s], function.names) | E.written([s], function.names)):
+                    out.append(gast.If(gast.Compare(gast.Call(T.name("len"), [s.iter], []), [gast.Gt()], [T.const(0)]), s.body, []))
+                    continue
+        out.append(s)
+    return out
 
 
 def loop_tainted(body: list[gast.stmt], tainted: set[str]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -240,10 +241,17 @@ def check(function: Function, aliases: Aliases, adjoint: bool = True) -> None:
     """
     problems = []
     arrays = frozenset(p for p in function.params if is_array(function.names.get(p)))
-    for s, name, other, tie in aliases_of.conflicts(function, aliases, frozenset() if adjoint else arrays):
+    words = {w for r in function.source.ranges for line in r.lines for w in re.findall(r"\w+", line)}
+
+    def said(n: str) -> str:
+        """The user's name of what `webs` has split."""
+        return n if n in words else re.sub(r"_\d+$", "", n)
+
+    for s, written, second, tie in aliases_of.conflicts(function, aliases, frozenset() if adjoint else arrays):
+        name, other = said(written), said(second)
         place = function.source.place(tie.lineno) if tie is not None and hasattr(tie, "lineno") else None
         where = f" (line {place.line})" if place else ""
-        if aliases.groups[name] & aliases.may_views:
+        if aliases.groups[written] & aliases.may_views:
             what = f"`{name}` and `{other}` share memory or do not, as the memory layout decides, and this writes into one"
             why = f"What the write changes is not known when compiling; they are tied by an assignment{where}."
             problems.append(problem(function.source, s, "S2S304", what, "b = np.ravel(a).copy()  # for example", why))

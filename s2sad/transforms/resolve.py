@@ -61,6 +61,10 @@ class Value:
             obj = getattr(obj, attribute)
         return obj
 
+    def is_global(self) -> bool:
+        """Whether it is now found among the globals of the function's module."""
+        return len(self.path) == 1 and self.path[0] not in self.fn.__code__.co_freevars and self.path[0] in self.fn.__globals__
+
     def _key(self) -> tuple[Any, ...]:
         names = self.fn.__code__.co_freevars
         cell = self.path[0] in names and self.fn.__closure__

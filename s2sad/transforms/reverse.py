@@ -435,18 +435,14 @@ class _Reverse:
             if owner not in live_now:
                 live_now.add(owner)
                 if whole:
+                    if owner == killed and any(self.bar(base) in T.loads(o.tree) for o in (*rest, *own)[k + 1:]):
+                        body = self.keep_old(base, body)
                     body.append(gast.Assign([T.store(self.bar(base))], self.first_value(c, seed_name, last), None))
                     continue
                 if owner == killed:
-                    # an own element: the old adjoint is still being read, so it moves to a name of its own
-                    old = self.temp(f"{base}_old_bar", T.name(self.bar(base)), self.names[base])
-                    assert isinstance(old, gast.Name)
-                    mapping = {self.bar(base): old.id}
-                    moved = self.temps.pop()
-                    self.temps = [moved, self.zero(owner), *(T.rename(s, mapping) for s in self.temps)]
-                    body = [T.rename(s, mapping) for s in body]
-                    for other in (*rest, *own):
-                        other.tree = T.rename(other.tree, mapping)
+                    # an own element: the old adjoint is still being read
+                    body = self.keep_old(base, body)
+                    self.temps.insert(1, self.zero(owner))
                 else:
                     init.append(self.zero(owner))
             body.append(self.accumulate(c))
@@ -465,6 +461,17 @@ class _Reverse:
         shares = isinstance(tree, (gast.Name, gast.Subscript, gast.Attribute)) or (
             isinstance(tree, gast.Call) and (T.dotted(tree.func) or "") in MAY_SHARE and not isinstance(tree.args[0], (gast.BinOp, gast.UnaryOp)))
         return gast.Call(gast.Attribute(tree, "copy", gast.Load()), [], []) if shares else tree
+
+    def keep_old(self, base: str, body: list[gast.stmt]) -> list[gast.stmt]:
+        """Move the adjoint that this statement's contributions read to a name of its own; returns the statements made so far under that name."""
+        old = self.temp(f"{base}_old_bar", T.name(self.bar(base)), self.names[base])
+        assert isinstance(old, gast.Name)
+        mapping = {self.bar(base): old.id}
+        moved = self.temps.pop()
+        self.temps = [moved, *(T.rename(s, mapping) for s in self.temps)]
+        for c in self.out:
+            c.tree = T.rename(c.tree, mapping)
+        return [T.rename(s, mapping) for s in body]
 
     def accumulate(self, c: Contribution) -> gast.stmt:
         sign, tree = A.split_sign(c.tree)

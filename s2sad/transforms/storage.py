@@ -27,6 +27,7 @@ from s2sad.lang import tree as T
 from s2sad.lang.printer import to_source
 from s2sad.lang.tree import Function, Place
 from s2sad.lang.types import WEAK_BOOL, Array, Scalar, Type, is_array, is_int
+from s2sad.transforms.natural import forwards, independent, own_elements
 from s2sad.transforms.reverse import Block, Branch, Loop, Reversed, Step
 from s2sad.transforms.slice import keep
 from s2sad.transforms.trips import counted
@@ -87,6 +88,8 @@ class _Storage:
         self.array_cache: dict[int, tuple[set[tbr.Access], set[tbr.Access]]] = {}
         self.extra: dict[int, set[tbr.Access]] = {}
         self.news = False
+        self.private_cache: dict[int, frozenset[str]] = {}
+        self.after: dict[int, frozenset[Need]] | None = None
         self.need_cache: dict[int, tuple[set[Need], set[Need]]] = {}
 
     def index(self, b: Block) -> None:
@@ -240,6 +243,27 @@ class _Storage:
             return None
         return outside, live.alive
 
+    def private(self, loop: gast.For | gast.While, joint: bool) -> frozenset[str]:
+        """Names of arrays (and their adjoints) that pass nothing from one trip to another, nor to what follows the loop.
+
+        An array that each trip overwrites before it reads it, and that nobody reads after the loop, has an adjoint of zeros at the end of
+        every trip of the primal, where the reverse trip begins.
+        """
+        if self.after is None:
+            everything = Liveness(self.names, self.aliases.groups, self.shapes, alive={id(x) for x in E.walk(self.f.body)})
+            everything.block(self.f.body, frozenset())
+            self.after = everything.after
+        if id(loop) not in self.private_cache:
+            changed = self.modified([loop])
+            trip = Liveness(self.names, self.aliases.groups, self.shapes, alive={id(x) for x in E.walk(loop.body)})
+            used = {n for n, key in trip.block(loop.body, frozenset()) if key != "shape"}
+            used |= {n for n, key in self.after.get(id(loop), frozenset()) if key != "shape"}
+            self.private_cache[id(loop)] = frozenset(
+                n for n in changed if is_array(self.names.get(n)) and not self.aliases.groups.get(n, frozenset((n,))) & used)
+        quiet = self.private_cache[id(loop)]
+        bars = frozenset(self.rev.bars[n] for n in quiet if n in self.rev.bars)
+        return bars | quiet if joint else bars
+
     def destroys(self, loop: gast.For, scope: Scope) -> bool:
         """Whether a loop overwrites array contents that adjoints outside of it need."""
         inside = list(E.walk([loop]))
@@ -292,6 +316,7 @@ class _BlockWalk:
         self.needs: set[str] = set()
         self.allocations: list[gast.stmt] = []
         self.kept: list[Kept] = []
+        self.forwards = False
         self.changes = [st.modified([item.stmt]) for item in b.items]
         self.own = set().union(*self.changes) if self.changes else set()
         self.bound = E.bound([item.stmt for item in b.items], st.names)
@@ -665,9 +690,26 @@ class _BlockWalk:
             self.before[k] += chosen.allocations
         self.kept += chosen.kept
         self.out += copy.deepcopy(item.before)
-        self.out.append(reversed_loop(s, chosen.reverse))
+        reverse_loop = self.ordered(s, chosen.reverse, st.private(s, joint=False))
+        self.out.append(reverse_loop)
         self.held = {x for x in self.held if x not in inner_modified or (
             x in chosen.held and (counts(x, s.body, st) if x in binds else x in st.aliases.stable))}
+        if self.forwards and isinstance(s, gast.For):
+            self.forget(s, chosen.reverse)
+
+    def ordered(self, s: gast.For | gast.While, body: list[gast.stmt], private: frozenset[str]) -> gast.stmt:
+        """The reverse loop, run forwards if its trips are independent."""
+        st = self.st
+        if not (isinstance(s, gast.For) and counted(s) is None and body and independent(s, body, st.names, private, self.out, st.shapes)):
+            self.forwards = False
+            return reversed_loop(s, body)
+        self.forwards = True
+        return forwards(s, body)
+
+    def forget(self, s: gast.For, body: list[gast.stmt]) -> None:
+        """A reverse loop that ran forwards leaves the values of its last trip in what it read back."""
+        changed = E.bound(body, self.st.names) | E.written(body, self.st.names)
+        self.held -= {n for n in changed & self.st.primal if not own_elements(n, s.target.id, body)}
 
     def stored(self, item: Loop, k: int) -> Result:
         """The loop with kept values."""
@@ -716,7 +758,7 @@ class _BlockWalk:
         early = [a for a in r.allocations if not isinstance(a.value, gast.List) and not set().union(*E.reads_of(a.value)) & (changed | {s.target.id})]
         self.out += early
         body = [*(a for a in r.allocations if a not in early), *copy.deepcopy(r.forward), *r.reverse]
-        self.out.append(reversed_loop(s, body))
+        self.out.append(self.ordered(s, body, st.private(s, joint=True)))
         # what the loop bound, what runs again, and what was overwritten without being kept is not as it was before the loop
         lost = E.bound([s], st.names)
         for x in E.walk([s]):
