@@ -25,7 +25,7 @@ from s2sad.errors import Problem, UnsupportedError
 from s2sad.lang.tree import Function, Hidden
 from s2sad.lang.types import Array, Scalar, Type, is_float
 from s2sad.transforms import pipeline
-from s2sad.transforms.front import assumptions
+from s2sad.transforms.front import build_with_assumptions
 from s2sad.transforms.resolve import Value
 
 Wrt = int | str | Sequence[int | str]
@@ -120,18 +120,19 @@ class _State:
 
     def __init__(self, fn: types.FunctionType):
         self.watch = Watch(fn)
-        self.function = pipeline.front(fn)
+        self.function, assumed = build_with_assumptions(fn)
         # attributes of objects (of modules they are among what is watched)
-        self.attributes = [a for a in assumptions(fn) if _is_attribute(a)]
+        self.attributes = [a for a in assumed if _is_attribute(a)]
         self.hidden = self.function.hidden
         self.read = _reader(self.hidden)
         self.arity = len(self.function.params) - len(self.hidden)
         # what the user has said of the functions that are called, and what the rules for them call
         self.said = [(f, *_said(f)) for f in {id(f): f for f in (*self.watch.reached, *self.function.externals.values())}.values()]
         self.rules = [Watch(rule) for _, rule, _ in self.said if isinstance(rule, types.FunctionType)]
+        # whether the program still means the same
+        self.holds: Callable[[], bool] = self._all_hold if self.said or self.rules or self.attributes else self.watch.unchanged
 
-    def holds(self) -> bool:
-        """Whether the program still means the same."""
+    def _all_hold(self) -> bool:
         if not self.watch.unchanged():
             return False
         for f, rule, constant in self.said:
@@ -527,26 +528,26 @@ class _Entry:
             compile_for(self.guard, signature)
         compile_for(self.compiled, [*signature, *(typeof(v) for v in self.seed)])
 
-    def guarded(self) -> Callable[..., Any]:
+    def guarded(self) -> Callable[[tuple[Any, ...]], Any]:
         """The compiled function; if some subscript may be out of range for the arguments of a call, the one with bounds checks."""
-        fast, in_bounds, count = self.compiled, self.guard, len(self.types)
+        fast, in_bounds, seed = self.compiled, self.guard, self.seed
         if in_bounds is None:
-            return fast
+            return lambda args: fast(*args, *seed)
         checked: list[Callable[..., Any]] = []
 
-        def call(*args: Any) -> Any:
-            if in_bounds(*args[:count]):
-                return fast(*args)
+        def call(args: tuple[Any, ...]) -> Any:
+            if in_bounds(*args):
+                return fast(*args, *seed)
             if not checked:
                 checked.append(load(self.emitted, True))
-                compile_for(checked[0], [typeof(v) for v in args])
-            return checked[0](*args)
+                compile_for(checked[0], [typeof(v) for v in (*args, *seed)])
+            return checked[0](*args, *seed)
 
         return call
 
     def caller(self, names: tuple[str, ...], values: tuple[Any, ...], scalars: frozenset[int]) -> Callable[[tuple[Any, ...]], Any]:
         """A function of all arguments that does what this combination of types needs, and no more."""
-        compiled, seed, mode, single = self.guarded(), self.seed, self.owner._mode, self.owner._single
+        compiled, mode, single = self.guarded(), self.owner._mode, self.owner._single
         jit = self.owner._jit
         boxes = [_box(self.value, jit, False)] if mode != "adjoint" else []
         if mode != "primal":
@@ -560,7 +561,7 @@ class _Entry:
                 args = tuple([a[()] if k in scalars else a for k, a in enumerate(args)])
             if checked:
                 _overlap(args, checked)
-            out = compiled(*args, *seed)
+            out = compiled(args)
             if bare:
                 out = (out,)
             if boxed:
@@ -571,12 +572,12 @@ class _Entry:
 
         # the common cases once more, with nothing in them that they do not need
         if not scalars and not checked and not boxed and (single or mode != "value_and_adjoint") and (single or not bare or mode == "primal"):
-            return lambda args: compiled(*args, *seed)
+            return compiled
         if not scalars and not checked and mode == "value_and_adjoint" and not any(boxes[1:]):
             box = boxes[0] or float
 
             def both(args: tuple[Any, ...]) -> Any:
-                out = compiled(*args, *seed)
+                out = compiled(args)
                 return (box(out[0]), out[1]) if single else (box(out[0]), out[1:])
 
             return both

@@ -179,6 +179,7 @@ class Liveness:
         target = T.stores(s.target) if isinstance(s, gast.For) else set()
         extra, late = self.extra(s)
         live |= late
+        self.after[id(s)] = self.after.get(id(s), frozenset()) | live
 
         def head() -> Live:
             # a loop variable that is read after the loop keeps the loop

@@ -31,9 +31,13 @@ class Watch:
         self._checks = [(space, *_getter(found), missing) for space, found, missing in self._spaces.values() if found or missing]
         self._codes = [(f, f.__code__) for f in self._functions.values()]
         self._defaults = [(f, f.__defaults__, f.__kwdefaults__) for f in self._functions.values() if f is not fn]  # its own are read at every call
+        # whether all of it is still the same
+        self.unchanged: Callable[[], bool] = self._all_same
+        if len(self._codes) == 1 and not (self._checks or self._defaults or self._cells):
+            (only, its_code), = self._codes
+            self.unchanged = lambda: only.__code__ is its_code
 
-    def unchanged(self) -> bool:
-        """Whether all of it is still the same."""
+    def _all_same(self) -> bool:
         same = operator.is_
         for space, get, want, missing in self._checks:
             try:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import inspect
+import linecache
+import tokenize
 import types
 from functools import lru_cache
 from typing import Any
@@ -42,11 +44,14 @@ def read(fn: Any, source: SourceMap) -> tuple[gast.FunctionDef, SourceMap]:
     if fn.__name__ == "<lambda>":
         _fail(fn, "S2S100", "A lambda cannot be differentiated: its source is not a statement of its own", "def f(x):\n    return ...")
     try:
-        lines, first = inspect.getsourcelines(code)
-        file_text = "".join(inspect.findsource(code)[0])
-    except (OSError, TypeError):
+        whole, first = _file_lines(code), code.co_firstlineno
+        lines = inspect.getblock(whole[first - 1 :])
+        file_text = "".join(whole)
+    except (OSError, IndexError, tokenize.TokenError):
         _fail(fn, "S2S100", f"The source of `{title}` cannot be read", f"# in a file, here model.py\ndef {fn.__name__}(...):",
               "It was made by exec or typed at a prompt that keeps no history of its text.")
+    if not lines:
+        _changed(fn)
     text = "".join(lines)
     indented = lines[0][:1].isspace()
     # a head line instead of dedenting: columns stay, and so do strings over several lines
@@ -66,6 +71,17 @@ def read(fn: Any, source: SourceMap) -> tuple[gast.FunctionDef, SourceMap]:
     source, start = source.add(code.co_filename, first, fn.__name__, (line.rstrip("\n") for line in lines))
     gast.increment_lineno(node, start - 1 - len(prefix.splitlines()))
     return node, source
+
+
+def _file_lines(code: types.CodeType) -> list[str]:
+    """The lines of a function's file or notebook cell; raises OSError if there are none."""
+    file = code.co_filename
+    linecache.checkcache(file)
+    lines = linecache.getlines(file)
+    if not lines:
+        # a file in an archive, or one that its module's loader has to read: inspect knows the ways
+        lines = inspect.findsource(code)[0]
+    return lines
 
 
 def _same_code(fn: types.FunctionType, file_text: str) -> bool:

@@ -47,6 +47,8 @@ def _result_type(name: str, types: tuple[Type | None, ...], frozen: tuple[tuple[
     for p, t in by_param.items():
         if p == "keepdims" and t is not None and not isinstance(t, Static) and p not in static:
             raise RuleError(f"{name}: keepdims must be a literal True or False")
+    if name == "np.diff" and by_param["n"] is not None and not static.get("n"):
+        raise RuleError("np.diff: n must be a literal and at least 1 (with 0 it gives the array itself)")
     if name == "len":
         return WEAK_INT
     if name == "np.shape":

@@ -3,6 +3,8 @@
 from s2sad.runtime.axes import (
     all_of,
     any_of,
+    argmax_of,
+    argmin_of,
     argsort_of,
     count,
     count_nonzero_of,
@@ -48,6 +50,7 @@ from s2sad.runtime.pointwise import (
     sigmoid,
     sinc_dx,
     strong,
+    where_of,
 )
 from s2sad.runtime.products import matmul, outer
 from s2sad.runtime.shaping import (
@@ -55,6 +58,8 @@ from s2sad.runtime.shaping import (
     diag_dx,
     interp_dfp,
     interp_dx,
+    interp_of,
+    moved,
     plane,
     ramp_down,
     ramp_up,
@@ -63,18 +68,26 @@ from s2sad.runtime.shaping import (
     squeezed,
     stop_gradient,
     sum_to,
+    swapped,
     trace_dx,
+    transposed,
+    tril_of,
+    triu_of,
     untranspose,
 )
+from s2sad.runtime.writing import copyto
 
 __all__ = [
     "add_at",
     "add_mask",
     "all_of",
     "any_of",
+    "argmax_of",
+    "argmin_of",
     "argsort_of",
     "cbrt",
     "clip",
+    "copyto",
     "count",
     "count_nonzero_of",
     "cumprod_dx",
@@ -93,6 +106,7 @@ __all__ = [
     "heaviside",
     "interp_dfp",
     "interp_dx",
+    "interp_of",
     "keep",
     "matmul",
     "max_of",
@@ -100,6 +114,7 @@ __all__ = [
     "mean_dx",
     "mean_of",
     "min_of",
+    "moved",
     "norm_dx",
     "norm_of",
     "outer",
@@ -130,9 +145,14 @@ __all__ = [
     "strong",
     "sum_of",
     "sum_to",
+    "swapped",
     "take_last",
     "trace_dx",
+    "transposed",
+    "tril_of",
+    "triu_of",
     "untranspose",
     "var_dx",
     "var_of",
+    "where_of",
 ]

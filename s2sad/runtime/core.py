@@ -13,14 +13,12 @@ from typing import Any, TypeVar
 import numpy as np
 from numba import types
 from numba.core.errors import TypingError
-from numba.cpython.unsafe import tuple as _unsafe
 from numba.extending import overload
 from numba.np.numpy_support import as_dtype
 
 unliteral: Any = types.unliteral
 F = TypeVar("F", bound=Callable[..., Any])
 OPTIONS: Any = {"error_model": "numpy"}
-tuple_setitem: Any = _unsafe.tuple_setitem  # a tuple with one item replaced; for compiled texts only
 
 
 def jitable(function: F) -> F:
@@ -46,11 +44,11 @@ def compiled_as(function: Callable[..., Any]) -> Callable[[F], F]:
     return register
 
 
-def typed(function: Callable[..., Any]) -> Callable[[F], F]:
+def typed(function: Callable[..., Any], options: Any = None) -> Callable[[F], F]:
     """Decorate a function of the argument *types* that returns the text compiled code runs instead of `function`'s."""
 
     def register(choose: F) -> F:
-        overload(function, jit_options=OPTIONS, strict=False, prefer_literal=True)(choose)
+        overload(function, jit_options={**OPTIONS, **(options or {})}, strict=False, prefer_literal=True)(choose)
         return choose
 
     return register
@@ -90,10 +88,10 @@ def float_dtype(args: tuple[Any, ...]) -> np.dtype[Any]:
     return np.result_type(*floats) if floats else np.dtype(np.float64)
 
 
-def pointwise(kernel: Callable[..., Any]) -> Callable[[F], F]:
+def pointwise(kernel: Callable[..., Any], result: Callable[[tuple[Any, ...]], np.dtype[Any]] = float_dtype) -> Callable[[F], F]:
     """Decorate a NumPy function; compiled code calls the jitable `kernel` on scalars, in a broadcasting loop on arrays.
 
-    Results have the dtype of the float arrays among the arguments; scalars do not widen it.
+    Results have the dtype of the float arrays among the arguments, unless `result` says otherwise; scalars do not widen it.
     """
 
     def register(function: F) -> F:
@@ -101,29 +99,11 @@ def pointwise(kernel: Callable[..., Any]) -> Callable[[F], F]:
         head = ", ".join(params)
 
         def choose(*args: Any) -> Callable[..., Any]:
-            dtype = float_dtype(args)
-            arrays = [(p, t) for p, t in zip(params, args, strict=True) if isinstance(t, types.Array)]
+            dtype = result(args)
+            arrays = {p: t.ndim for p, t in zip(params, args, strict=True) if isinstance(t, types.Array)}
             if not arrays:
                 return build(f"def impl({head}):\n    return cast(kernel({head}))\n", kernel=kernel, cast=dtype.type)
-            call = ", ".join(f"{p}_[i]" if isinstance(t, types.Array) else p for p, t in zip(params, args, strict=True))
-            shapes = ", ".join(f"{p}.shape" for p, _ in arrays)
-            lines = [f"def impl({head}):"]
-            if all(t.layout == "C" and t.ndim == arrays[0][1].ndim >= 1 for _, t in arrays):
-                equal = " and ".join(f"{p}.shape == {arrays[0][0]}.shape" for p, _ in arrays)
-                lines += [f"    if {equal}:", f"        out = np.empty({arrays[0][0]}.shape, dtype)", "        flat = out.reshape(out.size)"]
-                lines += [f"        {p}_ = {p}.reshape({p}.size)" for p, _ in arrays]
-                lines += ["        for i in range(out.size):", f"            flat[i] = kernel({call})", "        return out"]
-            names = [f"{p}_" if len(arrays) > 1 else p for p, _ in arrays]
-            if len(arrays) > 1:
-                lines += [f"    shape = np.broadcast_shapes({shapes})"]
-                lines += [f"    {p}_b = np.broadcast_to({p}, shape)" for p, _ in arrays]
-            else:
-                lines += [f"    shape = {shapes}"]
-            call = ", ".join(
-                (f"{p}_b[i]" if len(names) > 1 else f"{p}[i]") if isinstance(t, types.Array) else p for p, t in zip(params, args, strict=True)
-            )
-            lines += ["    out = np.empty(shape, dtype)", "    for i in np.ndindex(shape):", f"        out[i] = kernel({call})", "    return out"]
-            return build("\n".join(lines), kernel=kernel, dtype=dtype)
+            return build("\n".join([f"def impl({head}):", *_broadcast(params, arrays)]), kernel=kernel, dtype=dtype)
 
         # Numba wants the parameters' names: the same function behind a signature of its own
         text = build(f"def impl({head}):\n    return choose({head})\n", choose=choose)
@@ -131,3 +111,37 @@ def pointwise(kernel: Callable[..., Any]) -> Callable[[F], F]:
         return function
 
     return register
+
+
+def _broadcast(params: list[str], arrays: dict[str, int]) -> list[str]:
+    """Lines that call `kernel` for every entry of arrays with these numbers of axes, which broadcast.
+
+    Where several arrays share an axis, each has its own index along it, which stays 0 if the array's length there is 1.
+    """
+    ndim = max(arrays.values())
+    axes = {p: range(ndim - m, ndim) for p, m in arrays.items()}  # the axes of the result that an array has
+    lines: list[str] = []
+    unfit: list[str] = []
+    own: dict[int, list[str]] = {}
+    for k in range(ndim):
+        sharing = [p for p in arrays if k in axes[p]]
+        lengths = [f"{p}.shape[{k - axes[p].start}]" for p in sharing]
+        lines.append(f"    n{k} = {lengths[0]}")
+        for length in lengths[1:]:
+            lines += [f"    if n{k} == 1:", f"        n{k} = {length}"]
+        if len(sharing) > 1:
+            unfit += [f"({length} != n{k} and {length} != 1)" for length in lengths]
+            lines += [f"    {p}_step{k} = 0 if {length} == 1 else 1" for p, length in zip(sharing, lengths, strict=True)]
+            own[k] = sharing
+    if unfit:
+        lines += [f"    if {' or '.join(unfit)}:", '        raise ValueError("operands could not be broadcast together")']
+    lines.append(f"    out = np.empty(({''.join(f'n{k}, ' for k in range(ndim))}), dtype)")
+    steps: list[str] = []
+    for k in range(ndim):
+        pad = "    " * (k + 1)
+        lines += [f"{pad}{p}_{k} = 0" for p in own.get(k, ())] + [f"{pad}for i{k} in range(n{k}):"]
+        steps = [f"{pad}    {p}_{k} += {p}_step{k}" for p in own.get(k, ())] + steps
+    entry = {p: f"{p}[{', '.join(f'{p}_{k}' if k in own else f'i{k}' for k in axes[p]) or '()'}]" for p in arrays}
+    target = f"out[{', '.join(f'i{k}' for k in range(ndim)) or '()'}]"
+    lines.append(f"{'    ' * (ndim + 1)}{target} = kernel({', '.join(entry.get(p, p) for p in params)})")
+    return [*lines, *steps, "    return out"]

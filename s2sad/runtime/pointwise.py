@@ -6,8 +6,10 @@ import math
 from typing import Any
 
 import numpy as np
+from numba import types
+from numba.np.numpy_support import as_dtype
 
-from s2sad.runtime.core import jitable, pointwise
+from s2sad.runtime.core import jitable, pointwise, unliteral
 
 
 @jitable
@@ -218,6 +220,22 @@ def clip(a: Any, a_min: Any, a_max: Any) -> Any:
 
 
 @jitable
+def _where(condition: Any, x: Any, y: Any) -> Any:
+    return x if condition else y
+
+
+def _common(args: tuple[Any, ...]) -> np.dtype[Any]:
+    return np.result_type(*(as_dtype(t.dtype if isinstance(t, types.Array) else unliteral(t)) for t in args[1:]))
+
+
+@pointwise(_where, _common)
+def where_of(condition: Any, x: Any, y: Any) -> Any:
+    """`np.where` of two arrays or numbers of one dtype."""
+    out = np.where(condition, x, y)
+    return out if out.ndim else out[()]
+
+
+@jitable
 def _cbrt(x: float) -> float:
     return float(np.cbrt(x))
 
@@ -226,8 +244,6 @@ def _cbrt(x: float) -> float:
 def cbrt(x: Any) -> Any:
     """Cube root (Numba lacks `math.cbrt`)."""
     return np.cbrt(x)
-
-
 
 
 @jitable

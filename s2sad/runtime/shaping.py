@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numba import types
 from numba.core.errors import TypingError
+from numba.np.numpy_support import as_dtype
 from numpy.lib.stride_tricks import as_strided
 
-from s2sad.runtime.axes import inverse, pairwise, permuted, vector
-from s2sad.runtime.core import compiled_as, is_none, jitable, tuple_setitem, typed
+from s2sad.runtime.axes import sum_of, vector
+from s2sad.runtime.core import compiled_as, is_none, jitable, literal, typed, unliteral
+from s2sad.runtime.texts import SUMS, at, by_axis, counters, floating, function, nest, one_axis, sizes
 
 
 def sum_to(g: Any, shape: tuple[int, ...]) -> Any:
@@ -29,66 +32,46 @@ def sum_to(g: Any, shape: tuple[int, ...]) -> Any:
     return np.sum(g, axis=axes, dtype=np.float64).astype(g.dtype).reshape(shape)
 
 
-@typed(sum_to)
+@typed(sum_to, SUMS)
 def _sum_to(g: Any, shape: Any) -> Any:
     if not isinstance(g, types.Array):
         if len(shape) == 0:
             return lambda g, shape: g
         return lambda g, shape: np.full(shape, g)  # nothing was broadcast but a scalar adjoint stands for a whole array
     if len(shape) == 0:
-        return (lambda g, shape: g[()]) if g.ndim == 0 else (lambda g, shape: pairwise(vector(g)))
+        return (lambda g, shape: g[()]) if g.ndim == 0 else (lambda g, shape: sum_of(g))
     if len(shape) > g.ndim:
         raise TypingError(f"sum_to: an array of {g.ndim} axes cannot stem from one of {len(shape)}")
-    lead = g.ndim - len(shape)
-
-    def impl(g, shape):  # type: ignore[no-untyped-def]
-        out = np.zeros(shape, np.float64)
-        for k in range(len(shape)):
-            if shape[k] != 1 and shape[k] != g.shape[lead + k]:
-                raise ValueError("shapes do not fit")
-        fold(out, g)
-        return out.astype(g.dtype)
-
-    def if_needed(g, shape):  # type: ignore[no-untyped-def]
-        if g.shape == shape:
-            return g
-        return impl_(g, shape)
-
-    impl_: Any = jitable(impl)
-    return if_needed if lead == 0 else impl
-
-
-def fold(out: Any, g: Any) -> None:
-    """Add `g` into `out`, which broadcasts to it."""
-    out += sum_to(g, out.shape)
-
-
-@typed(fold)
-def _fold(out: Any, g: Any) -> Any:
-    if out.ndim < g.ndim:
-
-        def leading(out, g):  # type: ignore[no-untyped-def]
-            for i in range(g.shape[0]):
-                fold(out, g[i])
-
-        return leading
-    if g.ndim == 1:
-
-        def last(out, g):  # type: ignore[no-untyped-def]
-            if out.shape[0] == g.shape[0]:
-                for i in range(g.shape[0]):
-                    out[i] += g[i]
-            else:
-                for i in range(g.shape[0]):
-                    out[0] += g[i]
-
-        return last
-
-    def inner(out, g):  # type: ignore[no-untyped-def]
-        for i in range(g.shape[0]):
-            fold(out[i if out.shape[0] == g.shape[0] else 0], g[i])
-
-    return inner
+    ndim, lead = g.ndim, g.ndim - len(shape)
+    last = ndim - 1
+    lines = sizes("g.shape", ndim)
+    same = " and ".join(f"shape[{k}] == n{k + lead}" for k in range(len(shape)))
+    if lead == 0:
+        lines += [f"if {same}:", "    return g"]
+    unfit = " or ".join(f"(shape[{k}] != 1 and shape[{k}] != n{k + lead})" for k in range(len(shape)))
+    lines += [f"if {unfit}:", '    raise ValueError("shapes do not fit")']
+    lines += [f"f{k} = 0 if shape[{k - lead}] == 1 else 1" for k in range(lead, last)]
+    # float32 is summed in float64
+    lines.append("out = np.zeros(shape, np.float64)")
+    index = [f"i{k} * f{k}" for k in range(lead, last)]
+    entry = at("g", counters(range(ndim)))
+    row = [
+        f"if shape[{last - lead}] == n{last}:",
+        f"    for i{last} in range(n{last}):",
+        f"        {at('out', [*index, f'i{last}'])} += {entry}",
+        "else:",
+        "    s = 0.0",
+        f"    for i{last} in range(n{last}):",
+        f"        s += {entry}",
+        f"    {at('out', [*index, '0'])} += s",
+    ]
+    lines += nest(range(last), row)
+    if g.dtype == types.float64:
+        return function("g, shape", [*lines, "return out"])
+    lines += ["exact = np.empty(shape, g.dtype)"]
+    kept = at("", (f"k{k}" for k in range(len(shape))))
+    heads = [f"{'    ' * k}for k{k} in range(shape[{k}]):" for k in range(len(shape))]
+    return function("g, shape", [*lines, *heads, f"{'    ' * len(shape)}exact{kept} = out{kept}", "return exact"])
 
 
 def reshaped(a: Any, shape: Any) -> Any:
@@ -103,10 +86,82 @@ def _reshaped(a: Any, shape: Any) -> Any:
     return lambda a, shape: np.ascontiguousarray(a).reshape(shape)
 
 
-@jitable
+# --- views with other axes ---------------------------------------------------------------------
+
+
+def _view(head: str, array: str, perm: Sequence[int]) -> Any:
+    """The text of a transposition (Numba's own takes seconds to compile)."""
+    if tuple(perm) == tuple(range(len(perm)))[::-1]:
+        return function(head, [f"return {array}.T"])
+    shape, strides = ("".join(f"{array}.{what}[{k}], " for k in perm) for what in ("shape", "strides"))
+    return function(head, [f"return as_strided({array}, ({shape}), ({strides}))"], as_strided=as_strided)
+
+
+def _permutation(axes: Any, ndim: int) -> list[int]:
+    if not isinstance(axes, (types.BaseTuple, tuple)):
+        raise TypingError("axes must be a tuple of constants")
+    perm = [literal(t) if not isinstance(t, int) else t for t in axes]
+    if sorted(p % ndim if -ndim <= p < ndim else -1 for p in perm) != list(range(ndim)):
+        raise TypingError("axes don't match array")
+    return [p % ndim for p in perm]
+
+
+def transposed(a: Any, axes: tuple[int, ...]) -> Any:
+    """The view `np.transpose(a, axes)`; the axes are constants."""
+    return np.transpose(a, axes)
+
+
+@typed(transposed)
+def _transposed(a: Any, axes: Any) -> Any:
+    return _view("a, axes", "a", _permutation(axes, a.ndim))
+
+
 def untranspose(w: Any, axes: tuple[int, ...]) -> Any:
-    """Adjoint of `np.transpose(x, axes)`."""
-    return permuted(w, inverse(axes))
+    """Adjoint of `np.transpose(x, axes)`, a view."""
+    return np.transpose(w, np.argsort([p % w.ndim for p in axes]))
+
+
+@typed(untranspose)
+def _untranspose(w: Any, axes: Any) -> Any:
+    perm = _permutation(axes, w.ndim)
+    return _view("w, axes", "w", sorted(range(w.ndim), key=perm.__getitem__))
+
+
+def swapped(a: Any, axis1: int, axis2: int) -> Any:
+    """The view `np.swapaxes(a, axis1, axis2)`; the axes are constants."""
+    return np.swapaxes(a, axis1, axis2)
+
+
+@typed(swapped)
+def _swapped(a: Any, axis1: Any, axis2: Any) -> Any:
+    one, two = _constant(axis1, a.ndim), _constant(axis2, a.ndim)
+    perm = list(range(a.ndim))
+    perm[one], perm[two] = two, one
+    return _view("a, axis1, axis2", "a", perm)
+
+
+def moved(a: Any, source: int, destination: int) -> Any:
+    """The view `np.moveaxis(a, source, destination)` of one axis; both are constants."""
+    return np.moveaxis(a, source, destination)
+
+
+@typed(moved)
+def _moved(a: Any, source: Any, destination: Any) -> Any:
+    one, two = _constant(source, a.ndim), _constant(destination, a.ndim)
+    perm = [k for k in range(a.ndim) if k != one]
+    perm.insert(two, one)
+    return _view("a, source, destination", "a", perm)
+
+
+def _constant(axis: Any, ndim: int) -> int:
+    k = one_axis(axis, ndim)
+    if k is None:
+        raise TypingError("an axis known at run time only")
+    return k
+
+
+def _subscript(array: str, ndim: int, k: int, what: str) -> str:
+    return at(array, (what if i == k else ":" for i in range(ndim)))
 
 
 def squeezed(a: Any, axis: int) -> Any:
@@ -116,20 +171,11 @@ def squeezed(a: Any, axis: int) -> Any:
 
 @typed(squeezed)
 def _squeezed(a: Any, axis: Any) -> Any:
-    ndim = a.ndim
-
-    def impl(a, axis):  # type: ignore[no-untyped-def]
-        k = axis % ndim
-        if a.shape[k] != 1:
-            raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
-        shape = a.shape[1:]
-        strides = a.strides[1:]
-        for i in range(ndim - 1):
-            shape = tuple_setitem(shape, i, a.shape[i if i < k else i + 1])
-            strides = tuple_setitem(strides, i, a.strides[i if i < k else i + 1])
-        return as_strided(a, shape, strides)
-
-    return impl
+    k = one_axis(axis, a.ndim)
+    if k is None:
+        return by_axis(squeezed, "a, axis", a.ndim)
+    error = "cannot select an axis to squeeze out which has size not equal to one"
+    return function("a, axis", [f"if a.shape[{k}] != 1:", f"    raise ValueError({error!r})", f"return {_subscript('a', a.ndim, k, '0')}"])
 
 
 # --- joins -------------------------------------------------------------------------------------
@@ -140,9 +186,12 @@ def cut(w: Any, axis: int, start: int, stop: int) -> Any:
     return np.moveaxis(np.moveaxis(w, axis, 0)[start:stop], 0, axis).copy()
 
 
-@compiled_as(cut)
-def _cut(w, axis, start, stop):  # type: ignore[no-untyped-def]
-    return np.swapaxes(np.swapaxes(w, axis, 0)[start:stop], 0, axis).copy()
+@typed(cut)
+def _cut(w: Any, axis: Any, start: Any, stop: Any) -> Any:
+    k = one_axis(axis, w.ndim)
+    if k is None:
+        return by_axis(cut, "w, axis, start, stop", w.ndim)
+    return function("w, axis, start, stop", [f"return {_subscript('w', w.ndim, k, 'start:stop')}.copy()"])
 
 
 def plane(w: Any, axis: int, k: int) -> Any:
@@ -152,18 +201,12 @@ def plane(w: Any, axis: int, k: int) -> Any:
 
 @typed(plane)
 def _plane(w: Any, axis: Any, k: Any) -> Any:
-    ndim = w.ndim
-    if ndim == 1:
+    if w.ndim == 1:
         return lambda w, axis, k: np.asarray(w[k])
-
-    def impl(w, axis, k):  # type: ignore[no-untyped-def]
-        perm = w.shape
-        a = axis % ndim
-        for i in range(ndim - 1):
-            perm = tuple_setitem(perm, i + 1, i if i < a else i + 1)
-        return permuted(w, tuple_setitem(perm, 0, a))[k].copy()
-
-    return impl
+    along = one_axis(axis, w.ndim)
+    if along is None:
+        return by_axis(plane, "w, axis, k", w.ndim)
+    return function("w, axis, k", [f"return {_subscript('w', w.ndim, along, 'k')}.copy()"])
 
 
 # --- diagonals, triangles ----------------------------------------------------------------------
@@ -178,16 +221,55 @@ def diag_dx(w: Any, shape: tuple[int, int], k: int = 0) -> Any:
     return out
 
 
-@jitable
 def trace_dx(w: Any, shape: tuple[int, int], k: int = 0) -> Any:
     """Adjoint of `np.trace`."""
-    v = vector(w)
-    out = np.zeros(shape, v.dtype)
-    i, j = max(-k, 0), max(k, 0)
-    while i < shape[0] and j < shape[1]:
-        out[i, j] = v[0]
-        i += 1
-        j += 1
+    return np.eye(*shape, k, np.result_type(w)) * w
+
+
+@typed(trace_dx)
+def _trace_dx(w: Any, shape: Any, k: Any = 0) -> Any:
+    lines = [
+        "out = np.zeros(shape, dtype)",
+        "i, j = max(-k, 0), max(k, 0)",
+        "while i < shape[0] and j < shape[1]:",
+        f"    out[i, j] = {_entry('w', w, [])}",
+        "    i += 1",
+        "    j += 1",
+        "return out",
+    ]
+    return function("w, shape, k=0", lines, dtype=floating(as_dtype(w.dtype if isinstance(w, types.Array) else unliteral(w))).type)
+
+
+def _entry(name: str, t: Any, index: Sequence[str]) -> str:
+    """An entry of an array, or the number itself."""
+    return at(name, index) if isinstance(t, types.Array) else name
+
+
+def tril_of(m: Any, k: int = 0) -> Any:
+    """`np.tril` of a 2-d array."""
+    return np.tril(m, k)
+
+
+@compiled_as(tril_of)
+def _tril_of(m, k=0):  # type: ignore[no-untyped-def]
+    out = np.zeros(m.shape, m.dtype)
+    for i in range(m.shape[0]):
+        for j in range(min(max(i + k + 1, 0), m.shape[1])):
+            out[i, j] = m[i, j]
+    return out
+
+
+def triu_of(m: Any, k: int = 0) -> Any:
+    """`np.triu` of a 2-d array."""
+    return np.triu(m, k)
+
+
+@compiled_as(triu_of)
+def _triu_of(m, k=0):  # type: ignore[no-untyped-def]
+    out = np.zeros(m.shape, m.dtype)
+    for i in range(m.shape[0]):
+        for j in range(max(i + k, 0), m.shape[1]):
+            out[i, j] = m[i, j]
     return out
 
 
@@ -227,7 +309,53 @@ def _segment(x: float, xp: Any) -> int:
     return lo
 
 
-@jitable
+def _points(x: Any, body: list[str], result: bool) -> list[str]:
+    """Lines that run for every point `p` of x, an array or a number; with a `result`, `out` has an entry for each."""
+    if not isinstance(x, types.Array):
+        return (["out = 0.0"] if result else []) + ["p = x", *(line.replace("OUT", "out").replace("[EACH]", "") for line in body)]
+    entry = counters(range(x.ndim))
+    lines = sizes("x.shape", x.ndim) + (["out = np.zeros(x.shape, np.float64)"] if result else [])
+    body = [f"p = {at('x', entry)}", *(line.replace("OUT", at("out", entry)).replace("[EACH]", at("", entry)) for line in body)]
+    return lines + nest(range(x.ndim), body)
+
+
+def interp_of(x: Any, xp: Any, fp: Any) -> Any:
+    """`np.interp(x, xp, fp)`."""
+    return np.interp(x, xp, fp)
+
+
+@typed(interp_of)
+def _interp_of(x: Any, xp: Any, fp: Any) -> Any:
+    body = [
+        "if p != p:",
+        "    OUT = np.nan",
+        "elif p <= xp[0]:",
+        "    OUT = fp[0]",
+        "elif p >= xp[-1]:",
+        "    OUT = fp[-1]",
+        "else:",
+        "    j = segment(p, xp)",
+        "    v = np.float64(fp[j])",
+        "    if p != xp[j]:",
+        "        slope = (fp[j + 1] - fp[j]) / (xp[j + 1] - xp[j])",
+        "        v = slope * (p - xp[j]) + fp[j]",
+        "        if v != v:",
+        "            v = slope * (p - xp[j + 1]) + fp[j + 1]",
+        "            if v != v and fp[j] == fp[j + 1]:",
+        "                v = np.float64(fp[j])",
+        "    OUT = v",
+    ]
+    lines = [
+        "if xp.size == 0:",
+        '    raise ValueError("array of sample points is empty")',
+        "if xp.size != fp.size:",
+        '    raise ValueError("fp and xp are not of the same length.")',
+        *_points(x, body, True),
+        "return out",
+    ]
+    return function("x, xp, fp", lines, segment=_segment)
+
+
 def interp_dx(w: Any, x: Any, xp: Any, fp: Any) -> Any:
     """Adjoint of `np.interp` with respect to x: the slope of the segment taken (0 outside)."""
     v = vector(w)
@@ -237,22 +365,16 @@ def interp_dx(w: Any, x: Any, xp: Any, fp: Any) -> Any:
         j = _segment(points[k], xp)
         if j >= 0:
             out[k] = v[k] * ((fp[j + 1] - fp[j]) / (xp[j + 1] - xp[j]))
-    return like(out, x)
+    return out.reshape(x.shape) if isinstance(x, np.ndarray) else out[0]
 
 
-def like(v: Any, x: Any) -> Any:
-    """A 1-d array in the shape and float dtype of x, which may be a scalar."""
-    return v.reshape(x.shape) if isinstance(x, np.ndarray) else v[0]
+@typed(interp_dx)
+def _interp_dx(w: Any, x: Any, xp: Any, fp: Any) -> Any:
+    value = "w[EACH]" if isinstance(w, types.Array) else "w"
+    body = ["j = segment(p, xp)", "if j >= 0:", f"    OUT = {value} * ((fp[j + 1] - fp[j]) / (xp[j + 1] - xp[j]))"]
+    return function("w, x, xp, fp", [*_points(x, body, True), "return out"], segment=_segment)
 
 
-@typed(like)
-def _like(v: Any, x: Any) -> Any:
-    if isinstance(x, types.Array):
-        return lambda v, x: v.reshape(x.shape)
-    return lambda v, x: v[0]
-
-
-@jitable
 def interp_dfp(w: Any, x: Any, xp: Any, n: int) -> Any:
     """Adjoint of `np.interp` with respect to its n values."""
     v = vector(w)
@@ -269,6 +391,23 @@ def interp_dfp(w: Any, x: Any, xp: Any, n: int) -> Any:
         elif points[k] > xp[-1]:
             out[n - 1] += v[k]
     return out
+
+
+@typed(interp_dfp)
+def _interp_dfp(w: Any, x: Any, xp: Any, n: Any) -> Any:
+    value = "w[EACH]" if isinstance(w, types.Array) else "w"
+    body = [
+        "j = segment(p, xp)",
+        "if j >= 0:",
+        "    t = (p - xp[j]) / (xp[j + 1] - xp[j])",
+        f"    to[j] += {value} * (1 - t)",
+        f"    to[j + 1] += {value} * t",
+        "elif n == 1 or p < xp[0]:",
+        f"    to[0] += {value}",
+        "elif p > xp[-1]:",
+        f"    to[n - 1] += {value}",
+    ]
+    return function("w, x, xp, n", ["to = np.zeros(n, np.float64)", *_points(x, body, False), "return to"], segment=_segment)
 
 
 # --- constants ---------------------------------------------------------------------------------

@@ -139,7 +139,7 @@ def over_axes(ndim: int, taken: Sequence[int], phases: Sequence[Phase], cells: M
         if grouped and not writes:
             read.append(f"{name}_ = {names[name]}")
             names[name] = f"{name}_"
-    lines = []
+    lines: list[str] = []
     if grouped:
         names |= {c: c for c in cells}
         body = list(read)
@@ -147,7 +147,7 @@ def over_axes(ndim: int, taken: Sequence[int], phases: Sequence[Phase], cells: M
             body += [line.format(**names) for line in p.first]
             body += _added(taken, p.add, names) if p.add and taken else []
             body += nest(list(taken), [line.format(**names) for line in p.each + (_plus(p.add) if not taken else ())], p.backwards)
-        return lines + nest(kept, body)
+        return nest(kept, body)
     for c, dtype in cells.items():
         lines.append(f"{c}_ = np.empty({lengths(kept)}, {dtype})")
         names[c] = at(f"{c}_", counters(kept))
@@ -168,7 +168,7 @@ def _added(taken: Sequence[int], add: tuple[str, str], names: Mapping[str, str])
     return nest(list(taken[:-1]), [
         f"for b in range(0, n{k}, {BLOCK}):",
         f"{INDENT}part = zero",
-        f"{INDENT}for i{k} in range(b, min(b + {BLOCK}, n{k})):",
+        f"{INDENT}for i{k} in range(b, b + {BLOCK} if b + {BLOCK} < n{k} else n{k}):",
         f"{INDENT * 2}part += {term}",
         f"{INDENT}{cell} += part",
     ])  # fmt: skip

@@ -16,14 +16,14 @@ NUMBERS = {"f8": WEAK_FLOAT, "i8": WEAK_INT, "b1": WEAK_BOOL, "f4": Scalar("floa
 
 
 def type_of(text: str) -> Type:
-    """The type that `f8`, `i8`, `f8[:]`, `f4[:, :]`, ... means.
+    """The type that `f8`, `i8`, `f8[:]`, `f4[:, :]`, `f8[::1, :]` (Fortran order), ... means.
 
     >>> str(type_of("f8[:, :]")), str(type_of("i8"))
     ('float64[:, ::1]', 'int')
     """
     code, bracket, axes = text.partition("[")
     number = NUMBERS[code]
-    return Array(number.dtype, axes.count(":")) if bracket else number
+    return Array(number.dtype, axes.count(",") + 1, "F" if axes.startswith("::1,") else "C") if bracket else number
 
 
 def program(text: str, types: str = "x: f8[:]", name: str = "f") -> Function:

@@ -59,6 +59,15 @@ def build(fn: Any, after: str | None = None) -> T.Function:
     return value  # type: ignore[no-any-return]
 
 
+def build_with_assumptions(fn: Any) -> tuple[T.Function, tuple[Assumption, ...]]:
+    """What `build` and `assumptions` return, for one reading of the source."""
+    loader = _Loader()
+    value = loader.load(unwrap(fn))
+    for _, transform in passes()[1:]:
+        value = transform(value)
+    return value, loader.assumptions()
+
+
 def load(fn: Any) -> T.Function:
     """The function as it was written, in canonical form; the functions that it calls hang in its `externals`."""
     return _Loader().load(unwrap(fn))
@@ -75,8 +84,7 @@ def assumptions(fn: Any) -> tuple[Assumption, ...]:
     """What the compiled code takes for granted about globals and closures: if one no longer `holds()`, it has to be compiled again."""
     loader = _Loader()
     loader.load(unwrap(fn))
-    found = {a.read: a for r in loader.resolved.values() for a in r.assumptions}
-    return tuple(found.values())
+    return loader.assumptions()
 
 
 class _Loader:
@@ -91,6 +99,9 @@ class _Loader:
     def load(self, fn: types.FunctionType) -> T.Function:
         function = self.visit(fn)
         return _with_source(function, self.source, {})
+
+    def assumptions(self) -> tuple[Assumption, ...]:
+        return tuple({a.read: a for r in self.resolved.values() for a in r.assumptions}.values())
 
     def visit(self, fn: types.FunctionType) -> T.Function:
         if fn in self.functions:

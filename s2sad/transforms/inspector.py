@@ -83,8 +83,10 @@ class Ranges:
             k, rest = A.number(e.left), e.right
             if not isinstance(k, int):
                 k, rest = A.number(e.right), e.left
-            inner = self.linear(rest, depth + 1) if isinstance(k, int) else None
-            return None if inner is None else {n: c * k for n, c in inner.items()}  # type: ignore[operator]
+            if not isinstance(k, int):
+                return None
+            inner = self.linear(rest, depth + 1)
+            return None if inner is None else {n: c * k for n, c in inner.items()}
         text = self.shapes.length(e)
         return None if text is None or "~" in text or "?" in text or "[:" in text or "](" in text else self.of_text(text)
 
@@ -296,17 +298,17 @@ class _Lengths(gast.NodeTransformer):  # type: ignore[misc]
     def visit_Subscript(self, node: gast.Subscript) -> gast.expr:
         if isinstance(node.value, gast.Attribute) and node.value.attr == "shape":
             return self.replaced(node, self.shapes.length(node))
-        return self.generic_visit(node)  # type: ignore[no-any-return]
+        return self.generic_visit(node)
 
     def visit_Attribute(self, node: gast.Attribute) -> gast.expr:
         if node.attr == "size":
             return self.replaced(node, self.shapes.length(node))
-        return self.generic_visit(node)  # type: ignore[no-any-return]
+        return self.generic_visit(node)
 
     def visit_Call(self, node: gast.Call) -> gast.expr:
         if T.dotted(node.func) == "len":
             return self.replaced(node, self.shapes.length(node))
-        return self.generic_visit(node)  # type: ignore[no-any-return]
+        return self.generic_visit(node)
 
 
 def plus(a: Linear, b: Linear, k: int) -> Linear:

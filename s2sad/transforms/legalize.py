@@ -104,7 +104,17 @@ class _Legalize:
         base, mask = self._mask(target)
         if mask is not None:
             return gast.copy_location(gast.Expr(_call("set_mask", base, mask, value)), s)
+        if self._apart(target, s.value):
+            return gast.copy_location(gast.Expr(_call("copyto", self._subscript(_loaded(target)), value)), s)
         return gast.copy_location(gast.Assign([self._subscript(target)], value, None), s)
+
+    def _apart(self, target: gast.Subscript, value: gast.expr) -> bool:
+        """Whether an array is written into a view of another one."""
+        to, what = self.type(_loaded(target)), self.type(value)
+        if not (isinstance(to, Array) and isinstance(what, Array) and 1 <= what.ndim <= to.ndim and self._region(target) == "view"):
+            return False
+        base = view_base(value, self.names)
+        return base is None or (base in self.buffers and self.buffers[base] != self.buffers.get(T.base_name(target)))
 
     def _augmented(self, s: gast.AugAssign) -> gast.stmt:
         read = _loaded(s.target)

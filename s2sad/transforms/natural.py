@@ -20,7 +20,8 @@ from s2sad.transforms.slice import groups_of
 
 
 def independent(
-    s: gast.For, body: list[gast.stmt], names: dict[str, Type], private: frozenset[str], whole: list[gast.stmt], shapes: Shapes
+    s: gast.For, body: list[gast.stmt], names: dict[str, Type], private: frozenset[str], whole: list[gast.stmt], shapes: Shapes,
+    counters: frozenset[str] = frozenset(),
 ) -> bool:
     """Whether the trips of a reverse loop may run in any order.
 
@@ -31,6 +32,7 @@ def independent(
         private: arrays that every trip leaves as zeros (adjoints) or overwrites before it reads them (primal values).
         whole: the statements around, for what shares memory.
         shapes: the shapes of the arrays.
+        counters: ints that count in the order of the primal.
 
     >>> from s2sad.lang.types import Array
     >>> names = {"x_bar": Array("float64", 1), "u_bar": Array("float64", 1), "v_bar": Array("float64", 1)}
@@ -43,14 +45,14 @@ def independent(
     False
     """
     v = s.target.id
-    changed = E.bound(body, names) | E.written(body, names)
+    groups = groups_of([*whole, *body], names)
+    changed = E.bound(body, names).union(*(groups.get(n, (n,)) for n in E.written(body, names)))
     if v in changed or any(isinstance(n, gast.Call) and isinstance(n.func, gast.Attribute) and n.func.attr in ("pop", "append")
                            for x in body for n in gast.walk(x)):
         return False
-    groups = groups_of([*whole, *body], names)
     live = Liveness(names, groups, shapes, alive={id(x) for x in E.walk(body)})
     found = {n for n, key in live.block(body, frozenset()) if key != "shape"}
-    return all(n not in found or free(n, v, body, names, private, groups) for n in changed)
+    return all(n not in found or n in counters or free(n, v, body, names, private, groups) for n in changed)
 
 
 def free(n: str, v: str, body: list[gast.stmt], names: dict[str, Type], private: frozenset[str], groups: dict[str, frozenset[str]]) -> bool:

@@ -286,7 +286,7 @@ def share_blocks(rev: Reversed) -> None:
             elif isinstance(item, Loop):
                 visit(item.body)
             else:
-                item.adjoint = share(item.adjoint, rev.names, rev.fresh)
+                item.adjoint = share(item.adjoint, rev.names, rev.fresh, rev.arrays)
 
     visit(rev.block)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import gast
 
@@ -79,6 +80,7 @@ class Reversed:
     names: dict[str, Type]
     bars: Mapping[str, str]
     fresh: T.Fresh
+    arrays: frozenset[str] = frozenset()  # temporaries that are arrays
 
 
 @dataclass(frozen=True)
@@ -129,6 +131,7 @@ class _Reverse:
         self.bars: dict[str, str] = {}
         self.masked = self.selected_names()
         self.temps: list[gast.stmt] = []
+        self.arrays: set[str] = set()  # temporaries that are arrays: `share` sees to it that no two adjoints get the same one
         self.out: list[Contribution] = []
         self.post: set[str] = set()
         self.result_name: str | None = None
@@ -146,6 +149,8 @@ class _Reverse:
         n = self.fresh(wish)
         self.names[n] = t
         self.temps.append(gast.Assign([T.store(n)], value, None))
+        if is_array(t):
+            self.arrays.add(n)
         return T.name(n)
 
     def selected_names(self) -> frozenset[str]:
@@ -209,10 +214,15 @@ class _Reverse:
         self.pull(arg, Flow(g.seed, arg, not is_array(type_of(arg, self.names)), g.sign, g.num, g.den))
 
     def an_array(self, e: gast.expr) -> gast.expr:
-        """Some array operand of a pointwise expression (they have one shape here)."""
-        for n in gast.walk(e):
-            if isinstance(n, (gast.Name, gast.Subscript)) and is_array(type_of(n, self.names)):
+        """Some array operand of a pointwise expression (they have one shape here); not an array inside of a scalar operand."""
+        below = [e]
+        while below:
+            n = below.pop(0)
+            if not is_array(type_of(n, self.names)):
+                continue
+            if isinstance(n, (gast.Name, gast.Subscript)):
                 return n
+            below += [*n.args, *(k.value for k in n.keywords)] if isinstance(n, gast.Call) else [c for c in gast.iter_child_nodes(n) if isinstance(c, gast.expr)]
         raise AssertionError(gast.dump(e))
 
     def busy(self, e: gast.expr) -> bool:
@@ -268,10 +278,10 @@ class _Reverse:
         ratio = self.result(e, rule, rule.params[1]) if self.keeps_result(e) else A.clone(e)
         if self.may_vanish(w) and not nonzero(b):
             first = Flow(self.call("strong", w.tree(), one_over), w.root, w.full or array)
-            first = self.share(first, 2)
+            first = self.share(first, 2, always=True)
             second = Flow(self.call("strong", first.tree(), A.neg(ratio)), w.root, w.full or array)
         else:
-            first = self.share(w.times(one_over), 2)
+            first = self.share(w.times(one_over), 2, always=True)
             second = first.times(A.neg(ratio))
         for operand, down in ((a, first), (b, second)):
             if array and not is_array(type_of(operand, self.names)):
@@ -317,9 +327,9 @@ class _Reverse:
             return A.mul(T.const(2.0 if isinstance(k, float) else 2), A.clone(x)), False
         return A.mul(A.literal(k), gast.BinOp(A.clone(x), gast.Pow(), one_less)), k < 1
 
-    def share(self, w: Flow, uses: int) -> Flow:
+    def share(self, w: Flow, uses: int, always: bool = False) -> Flow:
         """Give an adjoint a name if it is used several times and is not trivial."""
-        if uses < 2 or A.size(w.tree()) < 4:
+        if uses < 2 or (A.size(w.tree()) < 4 and not always):
             return w
         if w.plain() and isinstance(w.seed, gast.Name):
             return w
@@ -458,6 +468,9 @@ class _Reverse:
         tree = c.tree
         if isinstance(tree, gast.Name) and tree.id == seed_name and last and sum(T.loads(x.tree) >= {tree.id} for x in self.out) == 1:
             return tree  # the seed's array is free from here on
+        root = tree.args[0] if isinstance(tree, gast.Call) and T.dotted(tree.func) == "sum_to" else tree
+        if isinstance(root, gast.Name) and root.id in self.arrays:
+            return tree
         shares = isinstance(tree, (gast.Name, gast.Subscript, gast.Attribute)) or (
             isinstance(tree, gast.Call) and (T.dotted(tree.func) or "") in MAY_SHARE and not isinstance(tree.args[0], (gast.BinOp, gast.UnaryOp)))
         return gast.Call(gast.Attribute(tree, "copy", gast.Load()), [], []) if shares else tree
@@ -466,12 +479,21 @@ class _Reverse:
         """Move the adjoint that this statement's contributions read to a name of its own; returns the statements made so far under that name."""
         old = self.temp(f"{base}_old_bar", T.name(self.bar(base)), self.names[base])
         assert isinstance(old, gast.Name)
-        mapping = {self.bar(base): old.id}
+        bar = self.bar(base)
+
+        def renamed(tree: Any) -> Any:
+            """The tree with the old adjoint; shapes are those of what is added to, the new one."""
+            tree = T.rename(tree, {bar: old.id})
+            for n in gast.walk(tree):
+                if isinstance(n, gast.Attribute) and n.attr == "shape":
+                    n.value = T.rename(n.value, {old.id: bar})
+            return tree
+
         moved = self.temps.pop()
-        self.temps = [moved, *(T.rename(s, mapping) for s in self.temps)]
+        self.temps = [moved, *map(renamed, self.temps)]
         for c in self.out:
-            c.tree = T.rename(c.tree, mapping)
-        return [T.rename(s, mapping) for s in body]
+            c.tree = renamed(c.tree)
+        return list(map(renamed, body))
 
     def accumulate(self, c: Contribution) -> gast.stmt:
         sign, tree = A.split_sign(c.tree)
@@ -763,4 +785,4 @@ def reverse(function: Function, aliases: Aliases, shapes: Shapes, wrt: tuple[str
             zero = r.zero(x) if x not in r.active or not is_array(t) else r.zero(x)
             end.append(zero)
         results.append(T.name(r.bar(x)))
-    return Reversed(block, seed, results, end, r.names, r.bars, r.fresh)
+    return Reversed(block, seed, results, end, r.names, r.bars, r.fresh, frozenset(r.arrays))

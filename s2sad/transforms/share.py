@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import gast
 
@@ -36,8 +36,8 @@ def is_array_expr(e: gast.expr, names: Mapping[str, Type]) -> bool:
         return False
 
 
-def share(body: list[gast.stmt], names: dict[str, Type], fresh: T.Fresh) -> list[gast.stmt]:
-    """Statements with repeated costly subexpressions named before their first use.
+def share(body: list[gast.stmt], names: dict[str, Type], fresh: T.Fresh, arrays: Collection[str] = ()) -> list[gast.stmt]:
+    """Statements with repeated costly subexpressions named before their first use; `arrays` are names of arrays made here.
 
     >>> from s2sad.lang.printer import to_source
     >>> body = T.stmts("x_bar = y_bar / np.sin(x)\\nz_bar = z_bar * np.sin(x)")
@@ -78,19 +78,29 @@ def share(body: list[gast.stmt], names: dict[str, Type], fresh: T.Fresh) -> list
             body, done = own_copies(new, n) if is_array(t) else new, True
             break
         if not done:
+            for n in sorted(T.stores(body) & set(arrays)):
+                body = own_copies(body, n)
             return body
 
 
 def own_copies(body: list[gast.stmt], n: str) -> list[gast.stmt]:
-    """An adjoint that is assigned the shared array takes a copy, but the last user may have the array itself."""
+    """An adjoint that is assigned the shared array takes a copy, but the last user may have the array itself: it is made the last."""
+
+    def takes(s: gast.stmt) -> bool:
+        v = s.value if isinstance(s, gast.Assign) else None
+        if not isinstance(v, (gast.Name, gast.Call)) or n not in T.loads(v):
+            return False
+        return isinstance(v, gast.Name) or (T.dotted(v.func) == "sum_to" and isinstance(v.args[0], gast.Name))
+
     last = max(k for k, s in enumerate(body) if n in T.all_names([s]))
+    for k, s in enumerate(body[:last]):
+        if takes(s) and not T.stores(s) & T.all_names(body[k + 1: last + 1]):
+            body = [*body[:k], *body[k + 1: last + 1], s, *body[last + 1:]]
+            break
     out = []
     for k, s in enumerate(body):
-        if isinstance(s, gast.Assign) and k != last and n in T.loads(s.value):
-            v = s.value
-            same = isinstance(v, gast.Name) or (isinstance(v, gast.Call) and T.dotted(v.func) == "sum_to" and isinstance(v.args[0], gast.Name))
-            if same:
-                s = gast.Assign(s.targets, gast.Call(gast.Attribute(v, "copy", gast.Load()), [], []), None)
+        if takes(s) and k != last:
+            s = gast.Assign(s.targets, gast.Call(gast.Attribute(s.value, "copy", gast.Load()), [], []), None)
         out.append(s)
     return out
 

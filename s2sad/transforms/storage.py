@@ -54,6 +54,7 @@ class Scope:
     modified: set[str]
     undo: set[int]
     only: set[int] | None = None  # in a joint region: the statements that are run again
+    counters: frozenset[str] = frozenset()  # ints that the loop only counts up or down
 
 
 @dataclass
@@ -90,6 +91,7 @@ class _Storage:
         self.news = False
         self.private_cache: dict[int, frozenset[str]] = {}
         self.after: dict[int, frozenset[Need]] | None = None
+        self.primal_loops: dict[int, tuple[gast.stmt, gast.For | gast.While]] = {}  # reverse loop (held, so that its id stays its own) and primal
         self.need_cache: dict[int, tuple[set[Need], set[Need]]] = {}
 
     def index(self, b: Block) -> None:
@@ -257,7 +259,7 @@ class _Storage:
             changed = self.modified([loop])
             trip = Liveness(self.names, self.aliases.groups, self.shapes, alive={id(x) for x in E.walk(loop.body)})
             used = {n for n, key in trip.block(loop.body, frozenset()) if key != "shape"}
-            used |= {n for n, key in self.after.get(id(loop), frozenset()) if key != "shape"}
+            used |= {n for n, key in self.after[id(loop)] if key != "shape"}
             self.private_cache[id(loop)] = frozenset(
                 n for n in changed if is_array(self.names.get(n)) and not self.aliases.groups.get(n, frozenset((n,))) & used)
         quiet = self.private_cache[id(loop)]
@@ -482,13 +484,13 @@ class _BlockWalk:
         if dims is None:
             return None
         nest = self.scope.nest
-        outer = self.st.modified([nest[0]])
+        outer, bound = self.st.modified([nest[0]]), E.bound([nest[0]], self.st.names)
         out: list[gast.expr] = []
         for loop in nest:
             if counted(loop) or not isinstance(loop, gast.For):
                 return None
             values, metas = E.reads_of(loop.iter)
-            if (values | metas) & outer or loop.target.id in E.bound(loop.body, self.st.names):
+            if values & outer or metas & bound or loop.target.id in E.bound(loop.body, self.st.names):
                 return None
             assert isinstance(loop.iter, gast.Call)
             out.append(gast.Call(T.name("len"), [A.clone(loop.iter)], []))
@@ -497,7 +499,7 @@ class _BlockWalk:
                 return None
             e = T.expr(axis)
             values, metas = E.reads_of(e)
-            if (values | metas) & outer:
+            if values & outer or metas & bound:
                 return None
             out.append(e)
         return out
@@ -690,10 +692,24 @@ class _BlockWalk:
             self.before[k] += chosen.allocations
         self.kept += chosen.kept
         self.out += copy.deepcopy(item.before)
-        reverse_loop = self.ordered(s, chosen.reverse, st.private(s, joint=False))
+        counters = {x for x in binds if counts(x, s.body, st) and x in T.all_names(chosen.reverse)}
+        counting = self.counting(s, chosen.reverse, counters) if isinstance(s, gast.For) and counters and not counters & self.scope.counters else None
+        if counting is not None:
+            # count up again: from the value before the loop
+            self.held -= counters
+            for n in sorted(counters):
+                self.ensure(n, k)
+            self.held -= counters
+            reverse_loop: gast.stmt = counting
+            self.forwards = True
+        else:
+            for n in sorted(counters):
+                self.ensure(n, k + 1)
+            reverse_loop = self.ordered(s, chosen.reverse, st.private(s, joint=False))
+        st.primal_loops[id(reverse_loop)] = reverse_loop, s
         self.out.append(reverse_loop)
         self.held = {x for x in self.held if x not in inner_modified or (
-            x in chosen.held and (counts(x, s.body, st) if x in binds else x in st.aliases.stable))}
+            x in chosen.held and ((counting is None and counts(x, s.body, st)) if x in binds else x in st.aliases.stable))}
         if self.forwards and isinstance(s, gast.For):
             self.forget(s, chosen.reverse)
 
@@ -706,6 +722,45 @@ class _BlockWalk:
         self.forwards = True
         return forwards(s, body)
 
+    def counting(self, s: gast.For, body: list[gast.stmt], counters: set[str]) -> gast.stmt | None:
+        """The reverse loop run forwards, with its counters counting as in the primal; None if that is not possible.
+
+        Each counter must be changed at one place, at the end of the innermost body (so first in the reverse).
+        """
+        st = self.st
+        if counted(s) is not None or s.target.id in E.bound(s.body, st.names):
+            return None
+        first = 0
+        steps: list[gast.stmt] = []
+        for x in body:
+            if not (isinstance(x, gast.AugAssign) and isinstance(x.target, gast.Name) and x.target.id in counters):
+                break
+            back = inverse(x, st)
+            assert back is not None
+            steps.append(back)
+            first += 1
+        new: list[gast.stmt] = []
+        for x in body[first:]:
+            touched = (E.bound([x], st.names) | T.all_names([x])) & counters
+            moved = E.bound([x], st.names) & counters
+            if moved:
+                primal = st.primal_loops.get(id(x), (x, None))[1]
+                if not isinstance(x, gast.For) or not isinstance(primal, gast.For) or steps:
+                    return None
+                inner = self.counting(primal, x.body, counters)
+                if inner is None:
+                    return None
+                new.append(inner)
+            else:
+                if touched and not steps:
+                    return None
+                new.append(x)
+        new += steps[::-1]
+        private = st.private(s, joint=False)
+        if not independent(s, new, st.names, private, self.out, st.shapes, frozenset(counters)):
+            return None
+        return forwards(s, new)
+
     def forget(self, s: gast.For, body: list[gast.stmt]) -> None:
         """A reverse loop that ran forwards leaves the values of its last trip in what it read back."""
         changed = E.bound(body, self.st.names) | E.written(body, self.st.names)
@@ -717,14 +772,14 @@ class _BlockWalk:
         changed = self.changes[k]
         binds = E.bound([s], st.names)
         steady = {x for x in changed if x in st.aliases.stable and x not in binds and x in self.held}
-        counters = {x for x in binds if x in self.held and counts(x, s.body, st)}
+        counters = {x for x in binds if counts(x, s.body, st)}
         steady |= counters
         free = {x for x in self.held if x not in changed}
         index = {s.target.id} if isinstance(s, gast.For) and s.target.id not in E.bound(s.body, st.names) else set()
         used = set(st.fresh.used)
         while True:
             st.fresh.used = set(used)  # names of an attempt that is given up are free again
-            scope = Scope([*self.scope.nest, s], changed, self.scope.undo, self.scope.only)
+            scope = Scope([*self.scope.nest, s], changed, self.scope.undo, self.scope.only, frozenset(counters))
             walk = _BlockWalk(st, item.body, scope, free | steady | index)
             if index:
                 walk.own -= index
@@ -778,7 +833,8 @@ def inverse(s: gast.stmt, st: _Storage) -> gast.stmt | None:
 
 def counts(x: str, body: list[gast.stmt], st: _Storage) -> bool:
     """Whether a body changes an int only by steps that can be taken back."""
-    return all(inverse(s, st) is not None for s in E.walk(body) if x in E.effects(s, st.names).binds)
+    steps = [s for s in E.walk(body) if x in E.effects(s, st.names).binds]
+    return bool(steps) and all(inverse(s, st) is not None for s in steps)
 
 
 def only(s: gast.stmt, scope: Scope) -> list[gast.stmt]:

@@ -127,9 +127,17 @@ def inline_once(body: list[gast.stmt], once: frozenset[str]) -> list[gast.stmt]:
             if n in T.loads(s.value) and n not in T.all_names([target]):
                 out.pop()
                 s = copy.copy(s)
-                s.value = T.substitute(s.value, {n: prev.value})
+                s.value = folded(T.substitute(s.value, {n: prev.value}))
         out.append(s)
     return out
+
+
+def folded(e: gast.expr) -> gast.expr:
+    """A product with its literal factors multiplied and its signs in front."""
+    if isinstance(e, gast.BinOp) and isinstance(e.op, (gast.Mult, gast.Div)):
+        sign, num, den = A.factors(e)
+        return A.signed(sign, A.product(num, den))
+    return e
 
 
 def used_once(body: list[gast.stmt]) -> frozenset[str]:

@@ -36,7 +36,7 @@ F8 = numba.float64
 def test_the_file_is_private_and_named_after_its_content(folder):
     fn = compile.load(SQUARE)
     compile.compile_for(fn, [F8, F8])
-    assert fn(3.0) == 6.0
+    assert fn(3.0, 1.0) == 6.0
     (path,) = folder.glob("*.py")
     assert path.name.startswith("square_adjoint_") and path.read_text() == SQUARE.text
     if os.name == "posix":
@@ -65,7 +65,29 @@ def test_the_compiled_code_is_found_again_and_a_spoilt_cache_is_compiled_again(f
         monkeypatch.setattr(compile, "_loaded", {})
         spoilt = compile.load(SQUARE)
         compile.compile_for(spoilt, [F8, F8])
-        assert spoilt(4.0) == 8.0
+        assert spoilt(4.0, 1.0) == 8.0
+
+
+def test_another_process_finds_the_compiled_code(folder):
+    code = """
+import numba
+from s2sad.backend import compile
+from types import SimpleNamespace
+text = "def fill(x, k):\\n    if k < 0:\\n        raise ValueError('k is negative')\\n    return [x, x][k]\\n"
+fn = compile.load(SimpleNamespace(name="fill", text=text, externals={}))
+compile.compile_for(fn, [numba.float64, numba.int64])
+print(sum(fn.stats.cache_hits.values()), fn(2.0, 1))
+"""
+    runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout for _ in range(2)]
+    assert runs == ["0 2.0\n", "1 2.0\n"]
+
+
+def test_other_types_are_not_compiled_on_the_way(folder):
+    fn = compile.load(SQUARE)
+    compile.compile_for(fn, [F8, F8])
+    for args in [(3, 1.0), (np.ones(2), 1.0), (np.float32(3.0), 1.0)]:
+        with pytest.raises(compile.Mismatch):
+            fn(*args)
 
 
 def test_plain_python_shows_the_file_in_tracebacks(folder):
@@ -77,6 +99,7 @@ def test_plain_python_shows_the_file_in_tracebacks(folder):
 
 def test_bounds_are_checked_and_division_is_as_in_numpy(folder):
     fn = compile.load(Text("edge", "def edge(x, k):\n    return x[k] / 0.0\n"))
+    compile.compile_for(fn, [F8[::1], numba.int64])
     assert fn(np.ones(2), 1) == np.inf
     with pytest.raises(IndexError):
         fn(np.ones(2), 2)

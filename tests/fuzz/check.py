@@ -189,18 +189,18 @@ def usable(program: Program) -> tuple[float, list[Any], list[Any]] | str:
     return value, after, gradients
 
 
-def check(program: Program, jit: bool = False) -> Outcome:
-    """Compare the value, the effects and the gradient of a program with plain Python."""
+def check(program: Program, jit: bool = False, both: bool = True) -> Outcome:
+    """Compare the value, the effects and the gradient of a program with plain Python; without `both` leave `value_and_grad` out."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with np.errstate(all="ignore"):
             found = usable(program)
             if isinstance(found, str):
                 return Outcome("unusable", found)
-            return _check(program, *found, jit)
+            return _check(program, *found, jit, both)
 
 
-def _check(program: Program, value: float, after: list[Any], gradients: list[Any], jit: bool) -> Outcome:
+def _check(program: Program, value: float, after: list[Any], gradients: list[Any], jit: bool, both: bool) -> Outcome:
     f = load(program.text, f"<fuzz {program.seed}>").f
     text = ""
     try:
@@ -209,7 +209,7 @@ def _check(program: Program, value: float, after: list[Any], gradients: list[Any
         text = gradient.source(*args)
         got = gradient(*args)
         again = gradient(*args)
-        both_value, both = gradient.value_and_grad(*args)
+        pair_value, pair = gradient.value_and_grad(*args) if both else (value, gradients)
         moved = program.fresh()
         primal = gradient.primal(*moved)
     except DifferentiationError as e:
@@ -230,9 +230,9 @@ def _check(program: Program, value: float, after: list[Any], gradients: list[Any
     for k, (a, b) in enumerate(zip(args, program.args, strict=True)):
         if not np.array_equal(a, b):
             return Outcome("arguments", f"argument {k} was changed", text)
-    if not close(both_value, value, 1e-10):
-        return Outcome("value", f"got {both_value}, want {value}", text)
-    for k, g, w in zip(program.wrt, both, gradients, strict=True):
+    if not close(pair_value, value, 1e-10):
+        return Outcome("value", f"got {pair_value}, want {value}", text)
+    for k, g, w in zip(program.wrt, pair, gradients, strict=True):
         if not close(g, w):
             return Outcome("value", f"value_and_grad, argument {k}: got {g}, want {w}", text)
     return Outcome("ok")

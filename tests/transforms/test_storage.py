@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-
-from tests.transforms.checks import check
+from checks import check
 
 X = np.array([0.5, 0.8, 1.2, 0.9])
 
@@ -119,3 +118,27 @@ def test_an_index_array_that_is_written_between():
     # the first write into a[p[0]] is not the element that is read
     body = "a = np.zeros(2)\na[1] = 3.0 * x\nq = p.copy()\nq[0] = 0\na[q[0]] = 2.0 * x\nq[0] = 1\ny = a[q[0]]\nreturn y * y"
     check(body, "x: f8; p: i8[:]", 1.5, np.array([1, 0]))
+
+
+def test_lengths_that_change_in_the_loop():
+    body = """
+        u = x.copy()
+        s = 0.0
+        for t in range(n):
+            for i in range(1, len(u)):
+                u[i] = u[i] * u[i - 1]
+            s = s + u[len(u) - 1] * u[0]
+            u = u[1:] * 1.5
+        return s
+    """
+    check(body, "x: f8[:]; n: i8", X, 3)
+
+
+def test_a_view_written_in_trips_that_overlap():
+    body = "u = x.copy()\nfor i in range(3):\n    v = u[i:]\n    v[1] = v[0] * v[1]\nreturn np.sum(u * u)"
+    assert "range(2, -1, -1)" in check(body, "x: f8[:]", X)
+
+
+def test_trips_of_their_own_run_forwards():
+    text = check("u = x.copy()\nfor i in range(1, len(x)):\n    u[i] = x[i] * x[i - 1]\nreturn np.sum(u * u)", "x: f8[:]", X)
+    assert text.count("for i in range(1, len(x)):") == 2
