@@ -58,13 +58,14 @@ def count(text):
     named = [n for n in nodes if isinstance(n, ast.Assign) and isinstance(n.targets[0], ast.Name)]
     # after `un = un_saved[t]`, writing to un is a save
     views = {n.targets[0].id for n in named if isinstance(n.value, ast.Subscript) and is_saved(base(n.value))}
+    copies = [n for n in nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == "copyto" and is_saved(base(n.args[0]))]
     stores = [n for n in nodes if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store) and (is_saved(base(n)) or base(n) in views)]
     calls = [n for n in nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)]
     body = function.body[1:] if ast.get_docstring(function) is not None else function.body
     lines = [line.strip() for line in text.splitlines()[body[0].lineno - 1 :]]
     return Counts(
         loops=sum(isinstance(n, (ast.For, ast.While)) for n in nodes),
-        saves=len(stores) + sum(c.func.attr in ("append", "push") and is_saved(base(c.func)) for c in calls),
+        saves=len(stores) + len(copies) + sum(c.func.attr in ("append", "push") and is_saved(base(c.func)) for c in calls),
         allocations=sum(c.func.attr in ALLOCATIONS for c in calls),
         lines=sum(bool(line) and not line.startswith("#") for line in lines),
     )

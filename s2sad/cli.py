@@ -14,9 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pygments
-import pygments.formatters
-import pygments.lexers
 
 from s2sad.analysis.usage import types_from_use
 from s2sad.api import Derivative, annotated_type, differentiable, grad, value_and_grad
@@ -161,4 +158,9 @@ def _from_name(name: str) -> Any:
 
 def _highlighted(text: str) -> str:
     """The text in colours for a terminal."""
+    # here, because most calls write to files and pipes
+    import pygments
+    import pygments.formatters
+    import pygments.lexers
+
     return str(pygments.highlight(text, pygments.lexers.PythonLexer(), pygments.formatters.TerminalFormatter()))

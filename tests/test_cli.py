@@ -1,10 +1,12 @@
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from s2sad.cli import main
+from s2sad.transforms import pipeline
 
 MODEL = """
 import numpy as np
@@ -68,10 +70,23 @@ def test_types_from_arguments_use_annotations_and_decorators(model, capsys):
     assert "def annotated(" in run(capsys, f"{model}:annotated", "--primal")[1]
 
 
-@pytest.mark.parametrize("after", ["resolve", "normalize", "types", "tidy"])
+@pytest.mark.parametrize("after", pipeline.PASSES)
 def test_the_program_after_a_pass(model, capsys, after):
     status, out, _ = run(capsys, f"{model}:loss", "--after", after)
     assert status == 0 and out.startswith("def loss(x, c, n, STEP):") and "adjoint" not in out
+    compile(out, "out", "exec")
+    assert ("_bar" in out) == (pipeline.PASSES.index(after) >= pipeline.PASSES.index("reverse"))
+
+
+def test_a_module_by_its_name(model, capsys, monkeypatch):
+    monkeypatch.chdir(Path(model).parent)
+    assert run(capsys, "cli_model:annotated")[1] == run(capsys, f"{model}:annotated")[1]
+
+
+def test_the_passes_of_the_primal(model, capsys):
+    assert run(capsys, f"{model}:annotated", "--primal", "--after", "legalize")[1].startswith("def annotated(a, n):")
+    status, out, err = run(capsys, f"{model}:annotated", "--primal", "--after", "reverse")
+    assert status == 2 and not out and "no pass `reverse`; the passes are resolve" in err
 
 
 def test_output_goes_to_a_file(model, capsys, tmp_path):

@@ -153,7 +153,11 @@ class Liveness:
             if isinstance(s, gast.If):
                 test = T.dump(s.test)
                 yes, no = only_if.pop((test, True), frozenset()), only_if.pop((test, False), frozenset())
-                live |= merge(self.changed([s]))
+                changed = self.changed([s])
+                live |= merge(changed)
+                if mentions(test, changed):
+                    # after it the same words are another test
+                    live, yes, no = live | yes | no, frozenset(), frozenset()
                 then, other = self.block(s.body, live | yes, mark), self.block(s.orelse, live | no, mark)
                 inside = any(id(x) in self.alive for x in E.walk([*s.body, *s.orelse]))
                 if inside or any(isinstance(x, gast.Break) for x in s.body):

@@ -12,6 +12,12 @@ REDUCTIONS = {
     "np.sum": "sum_of", "np.mean": "mean_of", "np.prod": "prod_of", "np.max": "max_of", "np.min": "min_of", "np.var": "var_of", "np.std": "std_of",
     "np.any": "any_of", "np.all": "all_of", "np.count_nonzero": "count_nonzero_of",
 }  # fmt: skip
+# what Numba lacks, does otherwise, or takes seconds to compile
+ALWAYS = {
+    "np.sort": "sort_of", "np.argsort": "argsort_of", "np.flip": "flip_of", "np.squeeze": "squeezed", "np.swapaxes": "swapped",
+    "np.moveaxis": "moved", "np.linalg.norm": "norm_of", "np.round": "round_of", "np.inner": "matmul", "np.vdot": "matmul", "np.outer": "outer",
+    "np.interp": "interp_of", "np.tril": "tril_of", "np.triu": "triu_of", "math.cbrt": "cbrt", "np.fix": "np.trunc", "np.heaviside": "heaviside",
+}  # fmt: skip
 
 
 def legal(name: str, types: Sequence[Type | None], static: Mapping[str, object] | None = None) -> str | None:
@@ -34,43 +40,35 @@ def legal(name: str, types: Sequence[Type | None], static: Mapping[str, object] 
         return p in t and t[p] is not None and not (isinstance(t[p], Static) and t[p].value == rule.defaults.get(p))  # type: ignore[union-attr]
 
     if name in REDUCTIONS:
-        plain_sum = name == "np.sum" and not given("keepdims")
         wide = array is not None and array.dtype in ("float64", "int64")
-        special = given("keepdims") or given("ddof") or (given("axis") and not plain_sum) or not wide
+        special = given("axis") or given("keepdims") or given("ddof") or not wide
         return REDUCTIONS[name] if special else None
+    if name in ("np.argmax", "np.argmin"):
+        return f"{name[3:]}_of" if given("axis") else None
     if name == "np.cumsum" and array and (array.ndim > 1 or array.dtype not in ("float64", "int64")):
         return "cumsum_of"
     if name == "np.cumprod" and array and (array.ndim > 1 or array.dtype not in ("float64", "int64")):
         return "cumprod_of"
-    if name == "np.sort" and array and (array.ndim > 1 or given("axis")):
-        return "sort_of"
-    if name == "np.argsort":
-        return "argsort_of"
-    if name == "np.diff" and given("axis"):
-        return "diff_of"
-    if name == "np.flip":
-        return "flip_of"
+    if name == "np.diff":
+        return "diff_of" if given("axis") or (array is not None and array.dtype != "bool") else None
     if name == "np.roll" and (given("axis") or (array and array.ndim > 1)):
         return "roll_of"
-    if name == "np.squeeze":
-        return "squeezed"
+    if name == "np.transpose":
+        return "transposed" if given("axes") else None
     if name == "np.reshape" and array and array.layout != "C":
         return "reshaped"
-    if name == "np.linalg.norm":
-        return "norm_of"
-    if name == "np.clip" and (array is None or not _same_float(t.values())):
+    if name == "np.where":
+        values = [v.dtype for v in (t["x"], t["y"]) if isinstance(v, (Array, Scalar))] if {"x", "y"} <= t.keys() else []
+        # legalize gives them one dtype where there is a float32
+        fits = len({*values}) == 1 or {*values} == {"float64", "int64"} or "float32" in values
+        return "where_of" if len(values) == 2 and fits else None
+    if name == "np.clip" and (array is None or not _same_float(t.values()) or any(isinstance(t.get(p), Array) for p in ("a_min", "a_max"))):
         return "clip"
-    if name == "np.round":
-        return "round_of"
     if name == "abs" and array:
         return "np.abs"
     if name in ("np.matmul", "np.dot"):
         return "matmul" if name == "np.matmul" or not _same_float(t.values()) else None
-    if name in ("np.inner", "np.vdot"):
-        return "matmul"
-    if name == "np.outer" and not _same_float(t.values()):
-        return "outer"
-    return {"math.cbrt": "cbrt", "np.fix": "np.trunc", "np.heaviside": "heaviside"}.get(name)
+    return ALWAYS.get(name)
 
 
 def _same_float(types: object) -> bool:

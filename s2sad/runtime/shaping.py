@@ -128,36 +128,33 @@ def _untranspose(w: Any, axes: Any) -> Any:
 
 
 def swapped(a: Any, axis1: int, axis2: int) -> Any:
-    """The view `np.swapaxes(a, axis1, axis2)`; the axes are constants."""
+    """The view `np.swapaxes(a, axis1, axis2)`."""
     return np.swapaxes(a, axis1, axis2)
 
 
 @typed(swapped)
 def _swapped(a: Any, axis1: Any, axis2: Any) -> Any:
-    one, two = _constant(axis1, a.ndim), _constant(axis2, a.ndim)
+    one, two = one_axis(axis1, a.ndim), one_axis(axis2, a.ndim)
+    if one is None or two is None:
+        return lambda a, axis1, axis2: np.swapaxes(a, axis1, axis2)
     perm = list(range(a.ndim))
     perm[one], perm[two] = two, one
     return _view("a, axis1, axis2", "a", perm)
 
 
 def moved(a: Any, source: int, destination: int) -> Any:
-    """The view `np.moveaxis(a, source, destination)` of one axis; both are constants."""
+    """The view `np.moveaxis(a, source, destination)` of one axis."""
     return np.moveaxis(a, source, destination)
 
 
 @typed(moved)
 def _moved(a: Any, source: Any, destination: Any) -> Any:
-    one, two = _constant(source, a.ndim), _constant(destination, a.ndim)
+    one, two = one_axis(source, a.ndim), one_axis(destination, a.ndim)
+    if one is None or two is None:
+        return lambda a, source, destination: np.moveaxis(a, source, destination)
     perm = [k for k in range(a.ndim) if k != one]
     perm.insert(two, one)
     return _view("a, source, destination", "a", perm)
-
-
-def _constant(axis: Any, ndim: int) -> int:
-    k = one_axis(axis, ndim)
-    if k is None:
-        raise TypingError("an axis known at run time only")
-    return k
 
 
 def _subscript(array: str, ndim: int, k: int, what: str) -> str:

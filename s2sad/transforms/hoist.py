@@ -72,10 +72,18 @@ class _Hoist:
                 s.body = self.block(s.body)
             elif isinstance(s, (gast.Assign, gast.AugAssign, gast.Return)) and s.value is not None:
                 self.before, self.stmt = [], s
-                s.value = self.visit(s.value, True)
+                s.value = self.visit(s.value, self.fits(s))
                 out += self.before
             out.append(s)
         return out
+
+    def fits(self, s: gast.stmt) -> bool:
+        """Whether the right side certainly has the shape of what is assigned: it is not broadcast into a larger slice."""
+        if isinstance(s, gast.Return) or isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name):
+            return True
+        target = copy.copy(s.target if isinstance(s, gast.AugAssign) else s.targets[0])
+        target.ctx = gast.Load()
+        return self.shapes.same(s.value, target)
 
     def named(self, e: gast.expr) -> gast.expr:
         e = self.visit(e, True)

@@ -8,7 +8,7 @@ sides overlap, masks, integer powers, and library calls that `rules.legal` maps 
 >>> names = {"y": Array("float64", 1), "s": Scalar("float32")}
 >>> f = Function("f", ("y", "s"), tuple(stmts("y[1:] += y[:-1]\\ny[1:] += 2 * y[1:]\\ns = 2.0 * s\\nreturn s")), names=names)
 >>> print(show(legalize(f)))
-y[1:] = y[1:] + y[:-1]
+copyto(y[1:], y[1:] + y[:-1])
 y[1:] += 2 * y[1:]
 s = np.float32(2.0) * s
 return s
@@ -25,6 +25,7 @@ import numpy as np
 from s2sad import rules
 from s2sad.analysis import types as K
 from s2sad.analysis.calls import POINTWISE
+from s2sad.analysis.liveness import is_whole
 from s2sad.analysis.types import TypeProblem, UnknownName, literal
 from s2sad.analysis.views import view_base
 from s2sad.errors import TypeInferenceError, problem
@@ -97,15 +98,16 @@ class _Legalize:
                 value = self._number(value, "float32")
             return gast.copy_location(gast.Assign([copy.deepcopy(target)], value, None), s)
         if isinstance(target, gast.Subscript):
-            return self._store(target, value, s)
+            return self._store(target, value, s.value, s)
         return s
 
-    def _store(self, target: gast.Subscript, value: gast.expr, s: gast.stmt) -> gast.stmt:
+    def _store(self, target: gast.Subscript, value: gast.expr, old: gast.expr, s: gast.stmt) -> gast.stmt:
         base, mask = self._mask(target)
         if mask is not None:
             return gast.copy_location(gast.Expr(_call("set_mask", base, mask, value)), s)
-        if self._apart(target, s.value):
-            return gast.copy_location(gast.Expr(_call("copyto", self._subscript(_loaded(target)), value)), s)
+        if self._apart(target, old):
+            to = self.expr(target.value) if is_whole(target.slice) else self._subscript(_loaded(target))
+            return gast.copy_location(gast.Expr(_call("copyto", to, value)), s)
         return gast.copy_location(gast.Assign([self._subscript(target)], value, None), s)
 
     def _apart(self, target: gast.Subscript, value: gast.expr) -> bool:
@@ -131,8 +133,9 @@ class _Legalize:
             if isinstance(t, Array):
                 everything = gast.Slice(None, None, None)
                 target = gast.Subscript(T.name(target.id), everything, gast.Store())
+                return self._store(target, new, whole, s)
             return gast.copy_location(gast.Assign([copy.deepcopy(target)], new, None), s)
-        return self._store(target, new, s)
+        return self._store(target, new, whole, s)
 
     def _overlap(self, target: gast.expr, value: gast.expr) -> bool:
         """Whether an elementwise loop over the target, in place, may read elements of `value` that it has already changed."""

@@ -222,7 +222,10 @@ class _Reverse:
                 continue
             if isinstance(n, (gast.Name, gast.Subscript)):
                 return n
-            below += [*n.args, *(k.value for k in n.keywords)] if isinstance(n, gast.Call) else [c for c in gast.iter_child_nodes(n) if isinstance(c, gast.expr)]
+            if isinstance(n, gast.Call):
+                below += [*n.args, *(k.value for k in n.keywords)]
+            else:
+                below += [c for c in gast.iter_child_nodes(n) if isinstance(c, gast.expr)]
         raise AssertionError(gast.dump(e))
 
     def busy(self, e: gast.expr) -> bool:

@@ -319,6 +319,7 @@ class _BlockWalk:
         self.allocations: list[gast.stmt] = []
         self.kept: list[Kept] = []
         self.forwards = False
+        self.late = 0  # 1 while a write is still to be undone whose adjoint comes first
         self.changes = [st.modified([item.stmt]) for item in b.items]
         self.own = set().union(*self.changes) if self.changes else set()
         self.bound = E.bound([item.stmt for item in b.items], st.names)
@@ -410,7 +411,7 @@ class _BlockWalk:
         return x not in values and all(self.at_hand(n, j, depth) for n in values | {m for m in metas if not self.st.fixed_shape(m)})
 
     def recompute(self, x: str, j: int, p: int) -> bool:
-        self.position = p
+        self.position = p + self.late
         self.held.discard(x)
         ok = self.can_recompute(x, j)
         self.held.add(x)
@@ -578,11 +579,13 @@ class _BlockWalk:
         elif owner is not None and owner not in st.aliases.stable:
             self.held -= st.aliases.groups.get(owner, frozenset((owner,))) - frozenset(st.aliases.views)
         # a stable array whose old contents nobody needs counts as held: what this write destroyed is not asked for
-        for n in sorted(pre):
-            self.ensure(n, k)
         late = restore is not None and owner in st.owners(set(item.post))
         if restore is not None and not late:
             self.out.append(restore)
+        self.late = int(late)
+        for n in sorted(pre):
+            self.ensure(n, k)
+        self.late = 0
         if item.adjoint:
             self.say(item)
             self.out += copy.deepcopy(item.adjoint)

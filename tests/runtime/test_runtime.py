@@ -9,6 +9,7 @@ from numba import njit
 from s2sad.runtime import (
     add_at,
     add_mask,
+    copyto,
     digamma,
     get_at,
     get_mask,
@@ -21,7 +22,6 @@ from s2sad.runtime import (
     sum_to,
     take_last,
 )
-from s2sad.runtime.axes import pairwise
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(3, 4))
@@ -120,14 +120,29 @@ def test_compiled_calls():
 
 
 @njit
-def add_pairwise(v):
+def add_up(v):
     """Compiled sum."""
-    return pairwise(v)
+    return sum_of(v)
 
 
-def test_pairwise_accuracy():
+def test_sum_accuracy():
     """Sums of float32 are as accurate as NumPy's."""
     v = np.full(1_000_003, 0.1, np.float32)
-    assert add_pairwise(v) == pytest.approx(np.sum(v, dtype=np.float64), rel=1e-6)
+    assert add_up(v) == pytest.approx(np.sum(v, dtype=np.float64), rel=1e-6)
     for n in (0, 1, 7, 128, 129, 1000):
-        assert add_pairwise(X.ravel()[:1].repeat(n)) == pytest.approx(X[0, 0] * n)
+        assert add_up(X.ravel()[:1].repeat(n)) == pytest.approx(X[0, 0] * n)
+
+
+@pytest.mark.parametrize("to, of", [((4,), (4,)), ((4,), (1,)), ((3, 4), (4,)), ((3, 4), (3, 1)), ((3, 4), (1, 4)), ((0, 4), (4,)), ((2, 3, 4), (3, 4))])
+def test_copyto(to, of):
+    values = RNG.normal(size=of)
+    compiled = njit(error_model="numpy")(lambda out, values: copyto(out, values))
+    want, got = np.zeros(to), np.zeros(to)
+    want[...] = values
+    compiled(got, values)
+    same(got, want)
+    strided = np.zeros((*to, 2))[..., 1]
+    compiled(strided, values)
+    same(strided, want)
+    with pytest.raises(ValueError):
+        compiled(np.zeros((*to[:-1], 7)), np.ones((*of[:-1], 5)))
