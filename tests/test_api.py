@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import s2sad
-from s2sad import DifferentiationError, differentiable, grad, value_and_grad
+from s2sad import DifferentiationError, custom, differentiable, grad, value_and_grad
 from s2sad.backend.signature import ArgumentError
 
 FACTOR = 2.0
@@ -375,3 +375,19 @@ def test_threads_get_the_same_answer():
     for t in threads:
         t.join()
     assert len(found) == 80 and all(found)
+
+
+def solved(A, b):
+    return np.sum(np.linalg.solve(A, b) ** 2)
+
+
+def test_a_rule_for_a_library_function(monkeypatch):
+    monkeypatch.setattr(custom, "_adjoints", dict(custom._adjoints))
+
+    @s2sad.adjoint_of(np.linalg.solve)
+    def solve_adjoint(A, b, x, x_bar):
+        b_bar = np.linalg.solve(A.T, x_bar)
+        return -np.outer(b_bar, x), b_bar
+
+    A = np.array([[3.0, 1.0], [0.5, 2.0]])
+    s2sad.check_gradients(solved, A, np.array([1.0, 2.0]), wrt=("A", "b"), jit=False)

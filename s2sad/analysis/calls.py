@@ -16,7 +16,7 @@ INSTEAD_OF: Mapping[str, str] = {
     "cbrt": "math.cbrt", "argmax_of": "np.argmax", "argmin_of": "np.argmin", "interp_of": "np.interp", "transposed": "np.transpose",
     "swapped": "np.swapaxes", "moved": "np.moveaxis", "tril_of": "np.tril", "triu_of": "np.triu", "where_of": "np.where"}
 POINTWISE = ("strong", "pow_dx", "pow_dp", "share", "share_number", "ratio", "sigmoid", "sinc_dx", "digamma", "log_base", "heaviside")
-WRITERS = ("add_at", "set_at", "add_mask", "set_mask", "copyto")
+WRITERS = ("add_at", "set_at", "add_mask", "set_mask", "copyto", "add_to", "subtract_from", "multiply_by", "divide_by")
 
 
 def _like(k: int) -> Callable[[Sequence[Type]], Type]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import gast
 
@@ -38,44 +39,51 @@ def reads_of(node: gast.AST | None) -> tuple[set[str], set[str]]:
     """
     values: set[str] = set()
     metas: set[str] = set()
-
-    def visit(n: gast.AST) -> None:
-        if isinstance(n, gast.Name):
-            if n.id not in ("np", "math") and isinstance(n.ctx, gast.Load):
-                values.add(n.id)
-        elif isinstance(n, gast.Attribute) and n.attr in META and isinstance(n.value, gast.Name):
-            metas.add(n.value.id)
-        elif isinstance(n, gast.Call):
-            callee = T.dotted(n.func)
-            args = list(n.args)
-            if callee in META_CALLS and args and isinstance(args[0], gast.Name):
-                metas.add(args[0].id)
-                args = args[1:]
-            if isinstance(n.func, gast.Attribute):
-                visit(n.func.value)
-            for a in args:
-                visit(a)
-            for k in n.keywords:
-                visit(k.value)
-        else:
-            for child in gast.iter_child_nodes(n):
-                visit(child)
-
     if node is not None:
-        visit(node)
+        _scan(node, values, metas, set())
     return values, metas - values
 
 
-def written_by_calls(node: gast.AST) -> set[str]:
-    """Arrays and lists that calls inside an expression change (`add_at(a, ..)`, `s.append(..)`, `s.pop()`)."""
-    out: set[str] = set()
-    for n in gast.walk(node):
-        if isinstance(n, gast.Call):
-            if isinstance(n.func, gast.Name) and n.func.id in WRITERS and n.args:
-                out.add(T.base_name(n.args[0]))
-            elif isinstance(n.func, gast.Attribute) and n.func.attr in ("append", "pop") and isinstance(n.func.value, gast.Name):
-                out.add(n.func.value.id)
-    return out
+def _scan(n: Any, values: set[str], metas: set[str], writes: set[str]) -> None:
+    """Collect what an expression reads, uses the shape of, and changes by calls (`add_at(a, ..)`, `s.append(..)`, `s.pop()`).
+
+    The commonest kinds of nodes come first: this is the compiler's innermost loop.
+    """
+    kind = type(n)
+    if kind is gast.Name:
+        if n.id not in ("np", "math") and type(n.ctx) is gast.Load:
+            values.add(n.id)
+    elif kind is gast.Constant:
+        return
+    elif kind is gast.BinOp:
+        _scan(n.left, values, metas, writes)
+        _scan(n.right, values, metas, writes)
+    elif kind is gast.Subscript:
+        _scan(n.value, values, metas, writes)
+        _scan(n.slice, values, metas, writes)
+    elif kind is gast.Attribute:
+        if n.attr in META and type(n.value) is gast.Name:
+            metas.add(n.value.id)
+        else:
+            _scan(n.value, values, metas, writes)
+    elif kind is gast.Call:
+        args = n.args
+        if type(n.func) is gast.Name and n.func.id in WRITERS and args:
+            writes.add(T.base_name(args[0]))
+        if T.dotted(n.func) in META_CALLS and args and type(args[0]) is gast.Name:
+            metas.add(args[0].id)
+            args = args[1:]
+        if type(n.func) is gast.Attribute:
+            if n.func.attr in ("append", "pop") and type(n.func.value) is gast.Name:
+                writes.add(n.func.value.id)
+            _scan(n.func.value, values, metas, writes)
+        for a in args:
+            _scan(a, values, metas, writes)
+        for k in n.keywords:
+            _scan(k.value, values, metas, writes)
+    else:
+        for child in gast.iter_child_nodes(n):
+            _scan(child, values, metas, writes)
 
 
 def effects(s: gast.stmt, names: Mapping[str, Type]) -> Effects:
@@ -91,11 +99,8 @@ def effects(s: gast.stmt, names: Mapping[str, Type]) -> Effects:
     metas: set[str] = set()
 
     def read(node: gast.AST | None) -> None:
-        v, m = reads_of(node)
-        values.update(v)
-        metas.update(m)
         if node is not None:
-            writes.update(written_by_calls(node))
+            _scan(node, values, metas, writes)
 
     if isinstance(s, gast.Assign):
         read(s.value)

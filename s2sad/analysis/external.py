@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from types import FunctionType
 from typing import Any
 
 import numba
@@ -23,6 +24,15 @@ def _numba_type(t: Scalar | Array) -> Any:
     return array(dtype, t.ndim, t.layout) if isinstance(t, Array) else dtype
 
 
+def _plain(function: Callable[..., Any], count: int) -> Callable[..., Any]:
+    """A Python function that Numba can compile; library functions are called by one."""
+    if isinstance(function, FunctionType):
+        return function
+    params = ", ".join(f"a{k}" for k in range(count))
+    made: Callable[..., Any] = eval(f"lambda {params}: function({params})", {"function": function})
+    return made
+
+
 @lru_cache(256)
 def returned(function: Callable[..., Any], types: tuple[Scalar | Array, ...]) -> Type:
     """What an opaque function returns for arguments of these types. It is compiled, never executed; weak numbers are taken to give weak ones.
@@ -32,7 +42,7 @@ def returned(function: Callable[..., Any], types: tuple[Scalar | Array, ...]) ->
 
     Raises NotTyped if Numba does not compile it, or if it returns something else than a number or an array.
     """
-    dispatcher: Any = function if isinstance(function, CPUDispatcher) else numba.njit(function)
+    dispatcher: Any = function if isinstance(function, CPUDispatcher) else numba.njit(_plain(function, len(types)))
     signature = tuple(map(_numba_type, types))
     try:
         dispatcher.compile(signature)

@@ -75,11 +75,12 @@ from s2sad.runtime.shaping import (
     triu_of,
     untranspose,
 )
-from s2sad.runtime.writing import copyto
+from s2sad.runtime.writing import add_to, copyto, divide_by, multiply_by, subtract_from
 
 __all__ = [
     "add_at",
     "add_mask",
+    "add_to",
     "all_of",
     "any_of",
     "argmax_of",
@@ -99,6 +100,7 @@ __all__ = [
     "diff_dx",
     "diff_of",
     "digamma",
+    "divide_by",
     "drop",
     "flip_of",
     "get_at",
@@ -115,6 +117,7 @@ __all__ = [
     "mean_of",
     "min_of",
     "moved",
+    "multiply_by",
     "norm_dx",
     "norm_of",
     "outer",
@@ -143,6 +146,7 @@ __all__ = [
     "std_of",
     "stop_gradient",
     "strong",
+    "subtract_from",
     "sum_of",
     "sum_to",
     "swapped",

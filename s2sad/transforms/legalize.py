@@ -1,7 +1,8 @@
 """Say what NumPy means in forms that Numba takes and understands in the same way.
 
-Run it on a typed function. It changes only what Numba would reject or compute otherwise: dtypes of float32 code, in-place updates whose two
-sides overlap, masks, integer powers, and library calls that `rules.legal` maps to runtime functions. Applying it twice changes nothing more.
+Run it on a typed function. It changes only what Numba would reject, compute otherwise or compile slowly: dtypes of float32 code, in-place
+updates whose two sides overlap, writes into parts of arrays, masks, integer powers, and library calls that `rules.legal` maps to runtime
+functions. Applying it twice changes nothing more.
 
 >>> from s2sad.lang.tree import Function, stmts
 >>> from s2sad.lang.types import Array, Scalar, WEAK_FLOAT
@@ -9,7 +10,7 @@ sides overlap, masks, integer powers, and library calls that `rules.legal` maps 
 >>> f = Function("f", ("y", "s"), tuple(stmts("y[1:] += y[:-1]\\ny[1:] += 2 * y[1:]\\ns = 2.0 * s\\nreturn s")), names=names)
 >>> print(show(legalize(f)))
 copyto(y[1:], y[1:] + y[:-1])
-y[1:] += 2 * y[1:]
+add_to(y[1:], 2 * y[1:])
 s = np.float32(2.0) * s
 return s
 """
@@ -38,6 +39,8 @@ __all__ = ["legalize", "show"]
 
 # ufuncs with an argument that is not a value of the computation, but an exponent of two
 MIXED = ("np.ldexp",)
+# in-place operations on a part of an array: Numba would copy the part twice
+IN_PLACE = {gast.Add: "add_to", gast.Sub: "subtract_from", gast.Mult: "multiply_by", gast.Div: "divide_by"}
 SHAPED = ("np.zeros", "np.ones", "np.empty", "np.full")
 
 
@@ -127,6 +130,9 @@ class _Legalize:
         region = self._region(s.target) if isinstance(s.target, gast.Subscript) else "view" if isinstance(t, Array) else "element"
         in_place = isinstance(new, gast.BinOp) and T.same(new.left, read) and type(new.op) is type(s.op)
         if in_place and region in ("element", "view") and not (region == "view" and self._overlap(s.target, s.value)):
+            part = IN_PLACE.get(type(s.op)) if region == "view" and isinstance(s.target, gast.Subscript) else None
+            if part is not None and self._float_part(t, self.type(s.value)):
+                return gast.copy_location(gast.Expr(_call(part, self._subscript(read), new.right)), s)
             return gast.copy_location(gast.AugAssign(copy.deepcopy(s.target), s.op, new.right), s)
         target = s.target
         if isinstance(target, gast.Name):
@@ -136,6 +142,11 @@ class _Legalize:
                 return self._store(target, new, whole, s)
             return gast.copy_location(gast.Assign([copy.deepcopy(target)], new, None), s)
         return self._store(target, new, whole, s)
+
+    def _float_part(self, to: Type | None, what: Type | None) -> bool:
+        """Whether values of this type can be added into a part of a float array."""
+        fits = isinstance(what, Scalar) or (isinstance(what, Array) and 1 <= what.ndim <= (to.ndim if isinstance(to, Array) else 0))
+        return isinstance(to, Array) and to.dtype in FLOATS and fits
 
     def _overlap(self, target: gast.expr, value: gast.expr) -> bool:
         """Whether an elementwise loop over the target, in place, may read elements of `value` that it has already changed."""

@@ -68,6 +68,12 @@ def _var(a: Any) -> Any:
     return np.mean((a - np.mean(a)) ** 2)
 
 
+class _Linalg:
+    @staticmethod
+    def norm(a: Any) -> Any:
+        return np.sqrt(np.sum(a * a))
+
+
 class _Numpy:
     """NumPy for complex steps: comparisons look at the real part, new arrays are complex."""
 
@@ -86,6 +92,10 @@ class _Numpy:
     argmin = staticmethod(lambda a: np.argmin(_re(a)))
     abs = staticmethod(lambda a: a * np.sign(_re(a)))
     var = staticmethod(_var)
+    argsort = staticmethod(lambda a: np.argsort(_re(a), kind="stable"))
+    sort = staticmethod(lambda a: a[np.argsort(_re(a), kind="stable")])
+    clip = staticmethod(lambda a, low, high: _Numpy.minimum(_Numpy.maximum(a, low), high))
+    linalg = _Linalg()
 
 
 class _Math:

@@ -253,6 +253,8 @@ class Writer:
             return f"({self.condition(0)} {self.pick(['and', 'or'])} {self.condition(0)})"
         if kind == 4 and depth > 0:
             return f"not ({self.condition(0)})"
+        if kind == 6:
+            return f"{self.number()} < {self.scalar(1)} < {self.leaf()}"
         if kind == 5 and self.vars(BOOL):
             return str(self.pick(self.vars(BOOL)).name)
         return f"{self.scalar(1)} {self.pick(['>', '<', '<=', '>='])} {self.pick([self.number(), self.leaf()])}"
@@ -336,8 +338,10 @@ class Writer:
                     for x in self.vars(ARRAY, 1):
                         if p.hi <= x.dims[0] and self.chance(0.7):
                             return f"{x.name}[{p.name}]"
-        if kind == 13 and self.chance(0.3):
-            return f"np.cumsum({a})"
+        if kind == 13 and self.chance(0.5):
+            b = self.vector(n, 0)
+            return str(self.pick([f"np.cumsum({a})", f"np.sort({a})", f"np.clip({a}, -0.7, 0.8)", f"np.concatenate(({b}[1:], {b}[:1]))", f"{b}[::-1]",
+                                  f"{a} / (0.5 + np.linalg.norm({b}))", f"np.outer({b}, {b})[0]"]))
         return f"({a} + {self.scalar(depth - 1)})"
 
     def matrix(self, dims: tuple[int, ...], depth: int = 1) -> str:
@@ -379,7 +383,7 @@ class Writer:
         self.budget -= 1
         options: list[tuple[float, Callable[[], None]]] = [
             (3, self.scalar_new), (5, self.scalar_update), (3, self.array_new), (2, self.view_new), (6, self.element_write), (5, self.slice_write),
-            (0.7, self.whole_write), (0.8, self.rebind), (0.5, self.swap), (1.0, self.integer), (0.4, self.flag), (1.5, self.call_statement),
+            (0.7, self.whole_write), (0.8, self.rebind), (0.5, self.swap), (1.0, self.integer), (0.4, self.flag), (0.4, self.mask), (0.4, self.indices), (0.7, self.step), (1.5, self.call_statement),
         ]  # fmt: skip
         if self.depth < 5:
             options += [(3.5, self.branch)]
@@ -408,9 +412,8 @@ class Writer:
         elif kind == 3:
             self.emit(f"{s} *= {self.pick(['np.cos', 'np.tanh'])}({self.scalar(2)})")
         elif kind == 4 and len(floats) > 1:
-            t = self.pick(floats).name
-            if t != s:
-                self.emit(f"{s}, {t} = {self.pick([t, self.tamed(self.scalar(1))])}, {self.pick([s, self.tamed(self.scalar(1))])}")
+            t = self.pick([v for v in floats if v.name != s]).name
+            self.emit(f"{s}, {t} = {self.pick([t, self.tamed(self.scalar(1))])}, {self.pick([s, self.tamed(self.scalar(1))])}")
         else:
             self.emit(f"{s} = {self.tamed(self.scalar(2))}")
 
@@ -561,6 +564,62 @@ class Writer:
         self.emit(f"{name} = {self.scalar(1)} > {self.number()}")
         self.declare(Var(name, BOOL))
 
+    def mask(self) -> None:
+        """A bool array, and a use of it."""
+        n = self.some_length()
+        target = self.name_of(n) if n is not None else None
+        if n is None or target is None:
+            return self.scalar_update()
+        name = self.fresh("mask")
+        self.emit(f"{name} = {self.vector(n, 1)} {self.pick(['>', '<'])} {self.number()}")
+        kind = self.rng.randrange(4)
+        if kind == 0:
+            self.emit(f"{target}[{name}] {self.pick(['=', '+=', '*='])} np.sin({self.scalar(1)})")
+        elif kind == 1:
+            self.emit(f"{target}[{name}] = {self.vector(n, 0)}[{name}]")
+        elif kind == 2:
+            self.emit(f"{target} = np.where({name}, {self.vector(n, 1)}, {self.vector(n, 0)})")
+        else:
+            self.emit(f"{self.fresh('s')} = np.sum({target}[~{name}] ** 2)")
+            self.declare(Var(f"s{self.counts['s']}", FLOAT))
+
+    def indices(self) -> None:
+        """A new integer array."""
+        n = self.some_length()
+        if n is None:
+            return self.scalar_update()
+        name = self.fresh("p")
+        source = self.name_of(n)
+        if source and self.chance(0.5):
+            self.emit(f"{name} = np.argsort({source})")
+        else:
+            self.emit(f"{name} = {self.pick(['np.arange({})', 'np.arange({})[::-1]', '(np.arange({0}) + 1) % {0}']).format(self.length(n))}")
+        self.declare(Var(name, INTS, (n,), lo=0, hi=n))
+
+    def step(self) -> None:
+        """One step of an explicit method or of a recurrence, element by element."""
+        arrays = [a for a in self.vars(ARRAY, 1) if a.dims[0] > 2]
+        if not arrays:
+            return self.scalar_update()
+        u = self.pick(arrays)
+        i, name, n = self.fresh("i"), u.name, self.length(u.dims[0])
+        kind = self.rng.randrange(4)
+        c = self.pick([v.name for v in self.vars(FLOAT)] or [self.number()])
+        if kind == 0:
+            old = self.fresh("a")
+            self.emit(f"{old} = {name}.copy()")
+            self.emit(f"for {i} in range(1, {n} - 1):")
+            self.emit(f"    {name}[{i}] = {old}[{i}] - 0.1 * {c} * {old}[{i}] * ({old}[{i} + 1] - {old}[{i} - 1])")
+            self.declare(Var(old, ARRAY, u.dims))
+        elif kind == 1:
+            self.emit(f"for {i} in range(1, {n}):")
+            self.emit(f"    {name}[{i}] = np.sin({name}[{i}] + {c} * {name}[{i} - 1])")
+        elif kind == 2:
+            self.emit(f"for {i} in range({n} - 2, -1, -1):")
+            self.emit(f"    {name}[{i}] {self.pick(['+=', '-=', '*='])} np.cos({name}[{i} + 1])")
+        else:
+            self.emit(f"{name}[1:-1] {self.pick(['=', '+='])} {name}[1:-1] + 0.1 * ({name}[2:] - 2.0 * {name}[1:-1] + {name}[:-2])")
+
     def call_statement(self) -> None:
         if not self.helpers:
             return self.scalar_update()
@@ -646,21 +705,30 @@ class Writer:
         self.body(max(1, hi - lo), before)
 
     def body(self, trips: int, before: dict[str, Var]) -> None:
-        """The body of a loop."""
+        """The body of a loop, sometimes an `else`."""
         outer, self.trips = self.trips, self.trips * trips
         self.loops += 1
         self.nested(self.rng.randrange(1, 5))
         self.loops -= 1
         self.trips = outer
-        self.scope = before
+        self.scope = dict(before)
+        if self.chance(0.06):
+            self.emit("else:")
+            self.nested(1)
+            self.scope = dict(before)
 
     def for_each(self) -> None:
         before = dict(self.scope)
         a = self.pick(self.vars(ARRAY, 1))
+        others = [b for b in self.vars(ARRAY, 1) if b.dims == a.dims]
         e, i = self.fresh("e"), self.fresh("i")
         if self.chance(0.5):
             self.emit(f"for {i}, {e} in enumerate({a.name}):")
             self.declare(Var(i, INT, lo=0, hi=a.dims[0]))
+        elif others and self.chance(0.5):
+            b, g = self.pick(others), self.fresh("e")
+            self.emit(f"for {e}, {g} in zip({a.name}, {b.name}):")
+            self.declare(Var(g, FLOAT))
         else:
             self.emit(f"for {e} in {a.name}:")
         self.declare(Var(e, FLOAT))

@@ -9,15 +9,19 @@ from numba import njit
 from s2sad.runtime import (
     add_at,
     add_mask,
+    add_to,
     copyto,
     digamma,
+    divide_by,
     get_at,
     get_mask,
     max_share,
+    multiply_by,
     pow_dx,
     set_at,
     set_mask,
     strong,
+    subtract_from,
     sum_of,
     sum_to,
     take_last,
@@ -117,6 +121,26 @@ def test_compiled_calls():
         same(got, want)
     with pytest.raises(IndexError):
         several(X, args[1], IDX + 3, *args[3:])
+
+
+@njit(error_model="numpy")
+def parts(x, v):
+    """Writes into parts of arrays."""
+    a = x.copy()
+    add_to(a[1:], v)
+    subtract_from(a[:, 1:], x[:, :1])
+    multiply_by(a[0], 2.0)
+    divide_by(a[:, 0], v[:3])
+    copyto(a[2, ::-1], v)
+    return a
+
+
+def test_parts():
+    """In-place operations on parts broadcast as NumPy's do, and refuse shapes that do not fit."""
+    same(parts(X, X[0]), parts.py_func(X, X[0]))
+    same(parts(X.astype(np.float32), X[0]), parts.py_func(X.astype(np.float32), X[0]))
+    with pytest.raises(ValueError):
+        parts(X, X[0, :2])
 
 
 @njit
