@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import copy
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -329,6 +330,22 @@ def sections(body: list[gast.stmt], kept: tuple[Kept, ...]) -> list[gast.stmt]:
     return out
 
 
+def apart(body: list[gast.stmt], local: set[str], fresh: T.Fresh) -> tuple[list[gast.stmt], dict[str, str]]:
+    """Other names for the runtime functions that are called where the user has a variable of that name.
+
+    >>> body, instead = apart(T.stmts("share = 2.0\\nreturn share(x, share)"), {"share"}, T.Fresh({"share", "x"}))
+    >>> instead
+    {'share': 'share_2'}
+    """
+    calls = [c for s in body for c in gast.walk(s) if isinstance(c, gast.Call) and isinstance(c.func, gast.Name)]
+    instead = {n: fresh(n) for n in sorted({c.func.id for c in calls} & rules.runtime_names() & local)}
+    if instead:
+        body = copy.deepcopy(body)
+        for c in (c for s in body for c in gast.walk(s) if isinstance(c, gast.Call) and isinstance(c.func, gast.Name)):
+            c.func.id = instead.get(c.func.id, c.func.id)
+    return body, instead
+
+
 def printed(function: Function, name: str, params: tuple[str, ...], defaults: Mapping[str, float], doc: str, body: list[gast.stmt],
             externals: Mapping[str, Any], result: Type, wrt: tuple[str, ...], aliases: Aliases, kept: tuple[Kept, ...]) -> Emitted:
     """The module text of an emitted function, verified."""
@@ -339,7 +356,8 @@ def printed(function: Function, name: str, params: tuple[str, ...], defaults: Ma
     if "np" in used:
         head.append("import numpy as np")
     local = T.stores(body) | set(params)
-    runtime = sorted(n for n in used & set(rules.runtime_names()) if n not in local)
+    body, instead = apart(body, local, T.Fresh(used | local))
+    runtime = sorted(n for n in used & rules.runtime_names() if n not in local) + [f"{n} as {other}" for n, other in sorted(instead.items())]
     if runtime:
         line = f"from s2sad.runtime import {', '.join(runtime)}"
         head += ([""] if head else []) + [line]

@@ -26,7 +26,10 @@ MOST_TRIPS = 100_000  # of `while` loops, over all evaluations of a program
 
 @dataclass
 class Outcome:
-    """`kind` is "ok", "unusable" (the program itself fails or is ill-conditioned), "refused", or one of the faults: "crash", "primal", "gradient", "repeat", "arguments", "value"."""
+    """`kind` is "ok", "unusable" (the program itself fails or is ill-conditioned), "refused", or a fault.
+
+    The faults are "crash", "primal", "gradient", "repeat", "arguments" and "value".
+    """
 
     kind: str
     detail: str = ""

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-FLOAT, INT, BOOL, ARRAY, INTS, MASK = "float", "int", "bool", "array", "ints", "mask"
+FLOAT, INT, BOOL, ARRAY, INTS = "float", "int", "bool", "array", "ints"
+SMOOTH = ("np.sin({})", "np.cos({})", "np.tanh({})", "np.exp(-({}) ** 2)", "np.sqrt(1.0 + ({}) ** 2)", "-({})")
 
 
 @dataclass(frozen=True)
@@ -177,8 +178,7 @@ class Writer:
 
     def unary(self, depth: int) -> str:
         a = self.scalar(depth - 1)
-        form = self.pick(["np.sin({})", "np.cos({})", "np.tanh({})", "np.exp(-({}) ** 2)", "np.sqrt(1.0 + ({}) ** 2)", "np.log(1.5 + ({}) ** 2)", "-({})",
-                          "math.sin({})", "math.exp(-0.1 * ({}) ** 2)", "np.arctan({})", "abs({})"])
+        form = self.pick([*SMOOTH, "np.log(1.5 + ({}) ** 2)", "math.sin({})", "math.exp(-0.1 * ({}) ** 2)", "np.arctan({})", "abs({})"])
         return str(form).format(a)
 
     def ternary(self, depth: int) -> str:
@@ -319,7 +319,7 @@ class Writer:
         if kind < 6:
             return f"{self.scalar(depth - 1)} * {a}"
         if kind < 8:
-            return str(self.pick(["np.sin({})", "np.tanh({})", "np.exp(-({}) ** 2)", "np.sqrt(1.0 + ({}) ** 2)", "-({})", "({}) ** 2", "np.cos({})", "np.abs({})"])).format(a)
+            return str(self.pick([*SMOOTH, "({}) ** 2", "np.abs({})"])).format(a)
         if kind == 8:
             return f"({a}) / (2.0 + np.cos({self.vector(n, 0)}))"
         if kind == 9:
@@ -383,7 +383,8 @@ class Writer:
         self.budget -= 1
         options: list[tuple[float, Callable[[], None]]] = [
             (3, self.scalar_new), (5, self.scalar_update), (3, self.array_new), (2, self.view_new), (6, self.element_write), (5, self.slice_write),
-            (0.7, self.whole_write), (0.8, self.rebind), (0.5, self.swap), (1.0, self.integer), (0.4, self.flag), (0.4, self.mask), (0.4, self.indices), (0.7, self.step), (1.5, self.call_statement),
+            (0.7, self.whole_write), (0.8, self.rebind), (0.5, self.swap), (1.0, self.integer), (0.4, self.flag), (0.4, self.mask),
+            (0.4, self.indices), (0.7, self.step), (1.5, self.call_statement),
         ]  # fmt: skip
         if self.depth < 5:
             options += [(3.5, self.branch)]
@@ -547,7 +548,8 @@ class Writer:
         elif ints and self.chance(0.7):
             v = self.pick(ints)
             others = self.pick(self.vars(INT)).name
-            self.emit(f"{v.name} = {self.pick([f'({v.name} + {self.rng.randrange(1, 3)})', f'({v.name} + {others})', f'(2 * {others} + 1)'])} % {v.hi}")
+            new = self.pick([f"({v.name} + {self.rng.randrange(1, 3)})", f"({v.name} + {others})", f"(2 * {others} + 1)"])
+            self.emit(f"{v.name} = {new} % {v.hi}")
         elif self.chance(0.2) and self.vars(ARRAY, 1):
             a = self.pick(self.vars(ARRAY, 1))
             name = self.fresh("k")

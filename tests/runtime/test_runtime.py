@@ -157,7 +157,9 @@ def test_sum_accuracy():
         assert add_up(X.ravel()[:1].repeat(n)) == pytest.approx(X[0, 0] * n)
 
 
-@pytest.mark.parametrize("to, of", [((4,), (4,)), ((4,), (1,)), ((3, 4), (4,)), ((3, 4), (3, 1)), ((3, 4), (1, 4)), ((0, 4), (4,)), ((2, 3, 4), (3, 4))])
+@pytest.mark.parametrize(
+    "to, of", [((4,), (4,)), ((4,), (1,)), ((3, 4), (4,)), ((3, 4), (3, 1)), ((3, 4), (1, 4)), ((0, 4), (4,)), ((2, 3, 4), (3, 4))]
+)
 def test_copyto(to, of):
     values = RNG.normal(size=of)
     compiled = njit(error_model="numpy")(lambda out, values: copyto(out, values))
