@@ -104,6 +104,11 @@ def _types(made: Derivative, options: argparse.Namespace, module: Any) -> tuple[
             values = eval(f"({options.args},)", {**vars(module), "np": np, "math": math})
         except (ArithmeticError, AttributeError, LookupError, NameError, OSError, SyntaxError, TypeError, ValueError) as e:
             raise UsageError(f"--args cannot be evaluated: {type(e).__name__}: {e}") from e
+        try:
+            inspect.signature(fn).bind(*values)
+        except TypeError as e:
+            names = ", ".join(p.name for p in params)
+            raise UsageError(f"`{fn.__qualname__}` has {len(params)} parameters ({names}), which --args does not fit: {e}") from e
         return made.types_for(values)
     known = {p.name: t for p in params if (t := annotated_type(p)) is not None}
     if len(known) < len(params):

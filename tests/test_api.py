@@ -391,3 +391,31 @@ def test_a_rule_for_a_library_function(monkeypatch):
 
     A = np.array([[3.0, 1.0], [0.5, 2.0]])
     s2sad.check_gradients(solved, A, np.array([1.0, 2.0]), wrt=("A", "b"), jit=False)
+
+
+def sigmoid(x):
+    """Named as one of our runtime functions, but something else."""
+    return 3.0 * x * x
+
+
+def of_sigmoid(x):
+    return 2.0 * sigmoid(x)
+
+
+def test_functions_named_as_runtime_functions(monkeypatch):
+    monkeypatch.setattr(custom, "_adjoints", dict(custom._adjoints))
+    s2sad.adjoint_of(sigmoid)(lambda x, y, y_bar: 6.0 * x * y_bar)
+    assert value_and_grad(of_sigmoid, jit=False)(1.5) == (13.5, 18.0)
+
+
+def named_as_runtime(strong, copyto, sum_to):
+    u = np.ones(3)
+    for _ in range(3):
+        v = u.copy()
+        u[1:] = v[:-1] * np.sqrt(strong) * copyto
+        u[0] += sum_to * v[2]
+    return np.sum(u)
+
+
+def test_variables_named_as_runtime_functions():
+    s2sad.check_gradients(named_as_runtime, 0.5, 0.2, 0.1, wrt=("strong", "copyto", "sum_to"), jit=False)

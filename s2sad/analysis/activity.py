@@ -72,7 +72,8 @@ def external_rule(name: str, fn: object, types: list[Type]) -> rules.Rule:
         return rules.Rule(name, params, {}, "y", "zero")
     floats = [k for k, t in enumerate(types) if is_float(t)]
     call = f"{name}_adjoint({', '.join((*params, 'y', 'y_bar'))})"
-    partials = {f"a{k}": T.expr(call if len(floats) == 1 else f"{call}[{i}]") for i, k in enumerate(floats)}
+    several = len(floats) > 1
+    partials = {f"a{k}": T.expr(f"given_adjoint({call}, a{k}" + (f", {i}, {len(floats)})" if several else ")")) for i, k in enumerate(floats)}
     return rules.Rule(name, params, {}, "y", "vjp", partials)
 
 

@@ -42,6 +42,8 @@ def returned(function: Callable[..., Any], types: tuple[Scalar | Array, ...]) ->
 
     Raises NotTyped if Numba does not compile it, or if it returns something else than a number or an array.
     """
+    if isinstance(function, FunctionType) and function.__code__.co_argcount != len(types):
+        raise NotTyped(f"It has {function.__code__.co_argcount} parameters, and {len(types)} arguments are given by position: give all of them.")
     dispatcher: Any = function if isinstance(function, CPUDispatcher) else numba.njit(_plain(function, len(types)))
     signature = tuple(map(_numba_type, types))
     try:

@@ -83,6 +83,15 @@ def ufunc_dtype(name: str, operands: tuple[Scalar | Array, ...]) -> str:
     return str(ufunc.resolve_dtypes((*map(_operand, operands), None))[-1])
 
 
+def common_dtype(operands: tuple[Scalar | Array, ...]) -> str:
+    """The dtype that operands of one operation get, however many they are.
+
+    >>> common_dtype((WEAK_FLOAT, Array("float32", 1), WEAK_INT)), common_dtype((Array("float32", 1), Scalar("float64"), WEAK_INT))
+    ('float32', 'float64')
+    """
+    return str(np.result_type(*(np.dtype(t.dtype).type(0).item() if isinstance(t, Scalar) and t.weak else np.dtype(t.dtype) for t in operands)))
+
+
 def broadcast(dtype: str, operands: tuple[Type, ...]) -> Scalar | Array:
     """The type of an elementwise result: a NumPy scalar, or an array laid out as Numba does it ("F" if operands are "F" and none is "C")."""
     arrays = [t for t in operands if isinstance(t, Array)]

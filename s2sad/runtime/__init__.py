@@ -34,6 +34,7 @@ from s2sad.runtime.axes import (
     var_dx,
     var_of,
 )
+from s2sad.runtime.given import given_adjoint
 from s2sad.runtime.indexing import add_at, add_mask, get_at, get_mask, set_at, set_mask, take_last
 from s2sad.runtime.pointwise import (
     cbrt,
@@ -105,6 +106,7 @@ __all__ = [
     "flip_of",
     "get_at",
     "get_mask",
+    "given_adjoint",
     "heaviside",
     "interp_dfp",
     "interp_dx",

@@ -9,7 +9,7 @@ import numpy as np
 from numba import types
 from numba.np.numpy_support import as_dtype
 
-from s2sad.runtime.core import jitable, pointwise, unliteral
+from s2sad.runtime.core import is_none, jitable, pointwise, typed, unliteral
 
 
 @jitable
@@ -214,9 +214,42 @@ def _clip(x: Any, low: Any, high: Any) -> Any:
 
 
 @pointwise(_clip)
-def clip(a: Any, a_min: Any, a_max: Any) -> Any:
-    """`np.clip` of scalars or arrays with two bounds."""
+def _between(x: Any, low: Any, high: Any) -> Any:
+    return np.clip(x, low, high)
+
+
+@jitable
+def _larger(x: Any, low: Any) -> Any:
+    return low if low > x or low != low else x
+
+
+@pointwise(_larger)
+def _above(x: Any, low: Any) -> Any:
+    return np.clip(x, low, None)
+
+
+@jitable
+def _smaller(x: Any, high: Any) -> Any:
+    return high if high < x or high != high else x
+
+
+@pointwise(_smaller)
+def _below(x: Any, high: Any) -> Any:
+    return np.clip(x, None, high)
+
+
+def clip(a: Any, a_min: Any = None, a_max: Any = None) -> Any:
+    """`np.clip` of scalars or arrays with one or two bounds."""
     return np.clip(a, a_min, a_max)
+
+
+@typed(clip)
+def _clip_text(a: Any, a_min: Any = None, a_max: Any = None) -> Any:
+    if is_none(a_max):
+        return lambda a, a_min=None, a_max=None: _above(a, a_min)
+    if is_none(a_min):
+        return lambda a, a_min=None, a_max=None: _below(a, a_max)
+    return lambda a, a_min=None, a_max=None: _between(a, a_min, a_max)
 
 
 @jitable

@@ -229,7 +229,7 @@ class _Legalize:
         known = [t for t in types if isinstance(t, (Scalar, Array))]
         if len(known) < len(types) or all(isinstance(t, Scalar) and t.weak for t in known):
             return new
-        common = K.ufunc_dtype("add", tuple(known))
+        common = K.common_dtype(tuple(known))
         strong = [t for t in known if not (isinstance(t, Scalar) and t.weak)]
         arrays = [t for t in known if isinstance(t, Array)]
         if not ufunc:

@@ -330,7 +330,9 @@ class _Resolver(gast.NodeTransformer):  # type: ignore[misc]
     def external(self, obj: Any, wish: str, node: gast.expr) -> gast.expr:
         key = id(obj.obj) if isinstance(obj, Unknown) else id(obj)
         if key not in self.external_names:
-            self.external_names[key] = self.fresh(wish.split(".")[-1])
+            name = self.fresh(wish.split(".")[-1])
+            # emitted code may import the runtime function of that name
+            self.external_names[key] = self.fresh(name) if name in rules.runtime_names() else name
         name = self.external_names[key]
         self.externals[name] = obj
         return T.at(T.name(name), node)

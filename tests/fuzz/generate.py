@@ -68,6 +68,7 @@ class Writer:
     counts: dict[str, int] = field(default_factory=dict)
     gives: str = "float"
     trips: int = 1
+    focus: bool = False  # loop nests that read and write elements, and little else
 
     # -- small tools --------------------------------------------------------------------------------------
 
@@ -114,6 +115,10 @@ class Writer:
     def index(self, n: int) -> str:
         """An index into an axis of length n."""
         options: list[Callable[[], str]] = [lambda: str(self.rng.randrange(-n, n))]
+        if self.focus and self.chance(0.5):
+            near = [v for v in self.vars(INT) if not v.fixed and -n <= v.lo and v.hi <= n]
+            if near:
+                return str(near[-1 if self.chance(0.6) else 0].name)
         ints = self.vars(INT)
         for v in [*ints, *ints]:
             if -n <= v.lo and v.hi <= n:
@@ -386,6 +391,9 @@ class Writer:
             (0.7, self.whole_write), (0.8, self.rebind), (0.5, self.swap), (1.0, self.integer), (0.4, self.flag), (0.4, self.mask),
             (0.4, self.indices), (0.7, self.step), (1.5, self.call_statement),
         ]  # fmt: skip
+        if self.focus:
+            options = [(9, self.element_write), (4, self.scalar_update), (1, self.scalar_new), (1.5, self.slice_write), (0.7, self.integer),
+                       (0.5, self.view_new), (0.7, self.array_new), (0.4, self.step), (0.3, self.rebind)]
         if self.depth < 5:
             options += [(3.5, self.branch)]
             if self.trips < 100:
@@ -851,6 +859,10 @@ def program(seed: int) -> Program:
         w.declare(Var("m", INT, lo=m, hi=m + 1, fixed=True))
     if rng.random() < 0.6:
         w.scalar_new()
+    w.focus = rng.random() < 0.35
+    if w.focus:
+        w.budget = rng.randrange(5, 12)
+        w.for_loop()
     while w.budget > 0:
         w.statement()
     w.emit(f"return {w.result(0.75)}")
