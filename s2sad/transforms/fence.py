@@ -423,7 +423,8 @@ class _Checker:
             self.add(e.func, "S2S123", f"`{title}` changes a global random generator and cannot be differentiated",
                      f"noise = {title}(...)  # where the function is called; pass `noise` as an argument")
         elif getattr(o, "__s2sad_function__", None) is not None:
-            self.add(e.func, "S2S121", f"`{title}` is itself a gradient, which cannot be differentiated here", "f  # the function itself; second derivatives are not built yet")
+            self.add(e.func, "S2S121", f"`{title}` is itself a gradient, which cannot be differentiated here",
+                     "f  # the function itself; second derivatives are not built yet")
         elif isinstance(o, type):
             self.add(e.func, "S2S121", f"Objects of the class `{title}` cannot be made in a differentiated function", "# plain numbers and arrays")
         elif isinstance(o, (types.BuiltinFunctionType, np.ufunc, CPUDispatcher)) or callable(o):

@@ -450,7 +450,9 @@ class _Reverse:
                 if whole:
                     if owner == killed and any(self.bar(base) in T.loads(o.tree) for o in (*rest, *own)[k + 1:]):
                         body = self.keep_old(base, body)
-                    body.append(gast.Assign([T.store(self.bar(base))], self.first_value(c, seed_name, last), None))
+                    value = self.first_value(c, seed_name, last)
+                    if not (isinstance(value, gast.Name) and value.id == self.bar(base)):
+                        body.append(gast.Assign([T.store(self.bar(base))], value, None))
                     continue
                 if owner == killed:
                     # an own element: the old adjoint is still being read
