@@ -2,7 +2,7 @@
 
 A pending need is (array, index, when): `index` is the tuple of dumped subscripts for one element, None for any part; `when` is "" for a need of
 the present trip, the loop variable for a need of an earlier trip of that loop, "?" once the loop has been left. `a[i]` of an earlier trip is
-another element than `a[i]` of this one.
+another element than `a[i]` of this one (`analysis.distinct`).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import gast
 
 from s2sad.analysis import effects as E
 from s2sad.analysis.aliases import Aliases
+from s2sad.analysis.distinct import Distinct
 from s2sad.analysis.liveness import is_whole, mentions, patterns
 from s2sad.analysis.shapes import Shapes
 from s2sad.lang import tree as T
@@ -36,47 +37,39 @@ def element(index: gast.expr, t: Array) -> tuple[Any, ...] | None:
     return tuple(T.dump(p) for p in parts)
 
 
-def moves_with(part: Any, v: str) -> bool:
-    """Whether a dumped subscript is the loop variable, or it plus or minus a literal: another value in every trip."""
-    name = T.dump(T.name(v))
-    if part == name:
-        return True
-    if not (isinstance(part, tuple) and len(part) == 4 and part[0] == "BinOp"):
-        return False
-    _, left, op, right = part
-    return bool(op[0] in ("Add", "Sub") and left == name and right[0] == "Constant")
-
-
 def is_literal(part: Any) -> bool:
     """Whether a dumped subscript is a literal."""
     return isinstance(part, tuple) and part[0] == "Constant"
 
 
-def disjoint(need: tuple[Any, ...] | None, when: str, write: tuple[Any, ...] | None) -> bool:
-    """Whether a write certainly leaves a pending element alone."""
+def disjoint(array: str, need: tuple[Any, ...] | None, when: str, write: tuple[Any, ...] | None, distinct: Distinct) -> bool:
+    """Whether a write certainly leaves a pending element of an array alone."""
     if need is None or write is None or len(need) != len(write):
         return False
-    for a, b in zip(need, write, strict=True):
+    for axis, (a, b) in enumerate(zip(need, write, strict=True)):
         if is_literal(a) and is_literal(b) and a != b and not str(a[1:]).count("-") and not str(b[1:]).count("-"):
             return True
-        if a == b and when not in ("", "?") and moves_with(a, when):
+        if a == b and when not in ("", "?") and distinct.element(array, axis, a, when):
             return True
     return False
 
 
-def recorded(body: list[gast.stmt], needs: Needs, aliases: Aliases, shapes: Shapes) -> set[int]:
+def recorded(body: list[gast.stmt], needs: Needs, aliases: Aliases, shapes: Shapes, distinct: Distinct) -> set[int]:
     """Ids of the writes whose old contents must be kept.
 
     `needs(s)` gives the accesses that the adjoint of a statement repeats as they were before and after it. A write that covers all of an
     array ends the needs of it. Below the adjoint of `s = u[0] * u[1]` needs u[0] and u[1], and only u[1] is overwritten.
 
     >>> from s2sad.analysis.aliases import analyse
+    >>> from s2sad.analysis.distinct import analyse as distinct_of
     >>> from s2sad.analysis.shapes import analyse as shapes_of
     >>> from s2sad.transforms.example import program
     >>> f = program("u = x.copy()\\ns = u[0] * u[1]\\nu[2] = s\\nu[1] = s\\nreturn u[2]")
     >>> aliases = analyse(f)
     >>> needed = {("u", element(T.const(k), f.names["u"])) for k in (0, 1)}
-    >>> found = recorded(list(f.body), lambda s: (needed, set()) if s is f.body[1] else (set(), set()), aliases, shapes_of(f, aliases))
+    >>> shapes = shapes_of(f, aliases)
+    >>> needs = lambda s: (needed, set()) if s is f.body[1] else (set(), set())
+    >>> found = recorded(list(f.body), needs, aliases, shapes, distinct_of(f.body, f.params, shapes))
     >>> [k for k, s in enumerate(f.body) if id(s) in found]
     [3]
     """
@@ -124,7 +117,7 @@ def recorded(body: list[gast.stmt], needs: Needs, aliases: Aliases, shapes: Shap
                     t = names[target.value.id]
                     key = element(target.slice, t) if isinstance(t, Array) else None
                 for w in e.writes:
-                    if any(n in group(w) and not disjoint(k, when, key) for n, k, when in pending):
+                    if any(n in group(w) and not disjoint(n, k, when, key, distinct) for n, k, when in pending):
                         found.add(id(s))
                 pending = rebound(pending, e.binds)
                 if isinstance(target, gast.Name) and is_array(names.get(target.id)):

@@ -116,14 +116,14 @@ def compile_for(fn: Any, signature: Sequence[numba.types.Type]) -> None:
         warnings.filterwarnings("ignore", "Cannot cache compiled function", NumbaWarning)
         try:
             fn.compile(tuple(signature))
-        except NumbaError as e:
+        except (NumbaError, NotImplementedError) as e:
             raise _rejected(fn.py_func, e) from e
         except _CORRUPT:
             if not _forget(fn):
                 raise
             try:
                 fn.compile(tuple(signature))
-            except NumbaError as e:
+            except (NumbaError, NotImplementedError) as e:
                 raise _rejected(fn.py_func, e) from e
 
 
@@ -156,7 +156,7 @@ def _announcing(name: str) -> Iterator[None]:
         timer.cancel()
 
 
-def _rejected(fn: types.FunctionType, error: NumbaError) -> DifferentiationError:
+def _rejected(fn: types.FunctionType, error: Exception) -> DifferentiationError:
     """Numba's error cut to its cause, at the emitted line."""
     text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
     path = fn.__code__.co_filename

@@ -17,6 +17,7 @@ ALWAYS = {
     "np.sort": "sort_of", "np.argsort": "argsort_of", "np.flip": "flip_of", "np.squeeze": "squeezed", "np.swapaxes": "swapped",
     "np.moveaxis": "moved", "np.linalg.norm": "norm_of", "np.round": "round_of", "np.inner": "matmul", "np.vdot": "matmul", "np.outer": "outer",
     "np.interp": "interp_of", "np.tril": "tril_of", "np.triu": "triu_of", "math.cbrt": "cbrt", "np.fix": "np.trunc", "np.heaviside": "heaviside",
+    "np.clip": "clip",
 }  # fmt: skip
 
 
@@ -62,8 +63,6 @@ def legal(name: str, types: Sequence[Type | None], static: Mapping[str, object] 
         # legalize gives them one dtype where there is a float32
         fits = len({*values}) == 1 or {*values} == {"float64", "int64"} or "float32" in values
         return "where_of" if len(values) == 2 and fits else None
-    if name == "np.clip" and (array is None or not _same_float(t.values()) or any(isinstance(t.get(p), Array) for p in ("a_min", "a_max"))):
-        return "clip"
     if name == "abs" and array:
         return "np.abs"
     if name in ("np.matmul", "np.dot"):

@@ -35,6 +35,10 @@ def result_type(name: str, types: Sequence[Type | None], static: Mapping[str, ob
     return _result_type(name, tuple(types), tuple((k, tuple(v) if isinstance(v, list) else v, type(v).__name__) for k, v in frozen))
 
 
+# functions whose arguments' values decide how long the result is
+BY_VALUE = ("np.arange", "np.linspace")
+
+
 @cache
 def _result_type(name: str, types: tuple[Type | None, ...], frozen: tuple[tuple[str, Any, str], ...]) -> Type:
     if name not in TABLE:
@@ -59,7 +63,11 @@ def _result_type(name: str, types: tuple[Type | None, ...], frozen: tuple[tuple[
     if name == "np.squeeze":
         return _squeeze(by_param, static)
     found = {_run(name, dict(zip(by_param, values, strict=True)), by_param, static) for values in _samples(by_param, static)}
-    return _joined(found)
+    joined = _joined(found)
+    if name in BY_VALUE and isinstance(joined, Array):
+        # how long the samples were says nothing
+        return Array(joined.dtype, joined.ndim, joined.layout)
+    return joined
 
 
 def _joined(found: set[Type]) -> Type:
@@ -163,6 +171,8 @@ def _call(name: str, given: dict[str, Any]) -> Any:
         return obj(*[v for v in given.values() if v is not None], **keywords)
     if name == "np.eye":
         return obj(given.get("N"), given.get("M"), given.get("k", 0), **keywords)
+    if name == "np.clip":
+        return obj(given["a"], given.get("a_min"), given.get("a_max"))
     return obj(*given.values(), **keywords)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numba import types
 from numba.np.numpy_support import as_dtype
 
-from s2sad.runtime.core import is_none, jitable, pointwise, typed, unliteral
+from s2sad.runtime.core import float_dtype, is_none, jitable, pointwise, typed, unliteral
 
 
 @jitable
@@ -213,7 +213,15 @@ def _clip(x: Any, low: Any, high: Any) -> Any:
     return high if high < m or high != high else m
 
 
-@pointwise(_clip)
+def _clipped(args: tuple[Any, ...]) -> np.dtype[Any]:
+    """Integers stay integers."""
+    dtypes = [as_dtype(t.dtype if isinstance(t, types.Array) else unliteral(t)) for t in args]
+    if any(d.kind == "f" for d in dtypes):
+        return float_dtype(args)
+    return np.result_type(*([d for d, t in zip(dtypes, args, strict=True) if isinstance(t, types.Array)] or dtypes))
+
+
+@pointwise(_clip, _clipped)
 def _between(x: Any, low: Any, high: Any) -> Any:
     return np.clip(x, low, high)
 
@@ -223,7 +231,7 @@ def _larger(x: Any, low: Any) -> Any:
     return low if low > x or low != low else x
 
 
-@pointwise(_larger)
+@pointwise(_larger, _clipped)
 def _above(x: Any, low: Any) -> Any:
     return np.clip(x, low, None)
 
@@ -233,7 +241,7 @@ def _smaller(x: Any, high: Any) -> Any:
     return high if high < x or high != high else x
 
 
-@pointwise(_smaller)
+@pointwise(_smaller, _clipped)
 def _below(x: Any, high: Any) -> Any:
     return np.clip(x, None, high)
 

@@ -33,6 +33,7 @@ from s2sad.errors import TypeInferenceError, problem
 from s2sad.lang import tree as T
 from s2sad.lang.tree import Function
 from s2sad.lang.types import FLOATS, WEAK_FLOAT, Array, Scalar, Static, Tuple, Type
+from s2sad.rules.forms import KEYWORDS
 from s2sad.transforms.webs import show
 
 __all__ = ["legalize", "show"]
@@ -108,16 +109,19 @@ class _Legalize:
         base, mask = self._mask(target)
         if mask is not None:
             return gast.copy_location(gast.Expr(_call("set_mask", base, mask, value)), s)
-        if self._apart(target, old):
+        if self._array_part(target, old):
+            value = value if self._apart(target, old) else _method(value, "copy")
             to = self.expr(target.value) if is_whole(target.slice) else self._subscript(_loaded(target))
             return gast.copy_location(gast.Expr(_call("copyto", to, value)), s)
         return gast.copy_location(gast.Assign([self._subscript(target)], value, None), s)
 
-    def _apart(self, target: gast.Subscript, value: gast.expr) -> bool:
-        """Whether an array is written into a view of another one."""
+    def _array_part(self, target: gast.Subscript, value: gast.expr) -> bool:
+        """Whether an array is written into a view of an array."""
         to, what = self.type(_loaded(target)), self.type(value)
-        if not (isinstance(to, Array) and isinstance(what, Array) and 1 <= what.ndim <= to.ndim and self._region(target) == "view"):
-            return False
+        return isinstance(to, Array) and isinstance(what, Array) and 1 <= what.ndim <= to.ndim and self._region(target) == "view"
+
+    def _apart(self, target: gast.Subscript, value: gast.expr) -> bool:
+        """Whether the value is no view of the array that is written."""
         base = view_base(value, self.names)
         return base is None or (base in self.buffers and self.buffers[base] != self.buffers.get(T.base_name(target)))
 
@@ -319,6 +323,7 @@ class _Legalize:
         instead = rules.legal(name, types, static)
         if instead is not None:
             new.func = T.expr(instead)
+            new.keywords = [gast.keyword(KEYWORDS.get(name, {}).get(k.arg, k.arg), k.value) for k in new.keywords]
         return new
 
     def _numpy(self, name: str, new: gast.Call, e: gast.Call, types: list[Type | None]) -> gast.expr:

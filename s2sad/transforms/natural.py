@@ -11,9 +11,9 @@ import copy
 import gast
 
 from s2sad.analysis import effects as E
+from s2sad.analysis.distinct import Distinct
 from s2sad.analysis.liveness import Liveness
 from s2sad.analysis.shapes import Shapes
-from s2sad.analysis.tbr import moves_with
 from s2sad.lang import tree as T
 from s2sad.lang.types import Type, is_array
 from s2sad.transforms.slice import groups_of
@@ -21,7 +21,7 @@ from s2sad.transforms.slice import groups_of
 
 def independent(
     s: gast.For, body: list[gast.stmt], names: dict[str, Type], private: frozenset[str], whole: list[gast.stmt], shapes: Shapes,
-    counters: frozenset[str] = frozenset(),
+    distinct: Distinct, counters: frozenset[str] = frozenset(),
 ) -> bool:
     """Whether the trips of a reverse loop may run in any order.
 
@@ -32,6 +32,7 @@ def independent(
         private: arrays that every trip leaves as zeros (adjoints) or overwrites before it reads them (primal values).
         whole: the statements around, for what shares memory.
         shapes: the shapes of the arrays.
+        distinct: which subscripts differ from trip to trip.
         counters: ints that count in the order of the primal.
 
     >>> from s2sad.lang.types import Array
@@ -39,9 +40,10 @@ def independent(
     >>> loop = T.stmts("for i in range(n): pass")[0]
     >>> body = T.stmts("w = u_bar[i]\\nu_bar[i] = 0.0\\nx_bar[i - 1] += w\\nx_bar[i] += w")
     >>> shapes = Shapes(names, {}, {}, frozenset(), frozenset())
-    >>> independent(loop, body, names, frozenset(), body, shapes)
+    >>> distinct = Distinct(shapes, {"i": [loop]}, {})
+    >>> independent(loop, body, names, frozenset(), body, shapes, distinct)
     True
-    >>> independent(loop, T.stmts("w = v_bar[i]\\nv_bar[i] = 0.0\\nv_bar[i - 1] += w"), names, frozenset(), [], shapes)
+    >>> independent(loop, T.stmts("w = v_bar[i]\\nv_bar[i] = 0.0\\nv_bar[i - 1] += w"), names, frozenset(), [], shapes, distinct)
     False
     """
     v = s.target.id
@@ -52,17 +54,18 @@ def independent(
         return False
     live = Liveness(names, groups, shapes, alive={id(x) for x in E.walk(body)})
     found = {n for n, key in live.block(body, frozenset()) if key != "shape"}
-    return all(n not in found or n in counters or free(n, v, body, names, private, groups) for n in changed)
+    return all(n not in found or n in counters or free(n, v, body, names, private, groups, distinct) for n in changed)
 
 
-def free(n: str, v: str, body: list[gast.stmt], names: dict[str, Type], private: frozenset[str], groups: dict[str, frozenset[str]]) -> bool:
+def free(n: str, v: str, body: list[gast.stmt], names: dict[str, Type], private: frozenset[str], groups: dict[str, frozenset[str]],
+         distinct: Distinct) -> bool:
     """Whether one changed name, of which a trip finds a value, ties no two trips together."""
     group = groups.get(n, frozenset((n,)))
     if not is_array(names.get(n)):
         return only_summed(frozenset((n,)), body)
     if group <= private or only_summed(group, body):
         return True
-    return len(group) == 1 and own_elements(n, v, body)
+    return len(group) == 1 and own_elements(n, v, body, distinct)
 
 
 def only_summed(group: frozenset[str], body: list[gast.stmt]) -> bool:
@@ -99,7 +102,7 @@ def parts(s: gast.stmt) -> list[tuple[gast.AST, bool]]:
     return [] if isinstance(s, (T.Comment, T.Blank, gast.Pass)) else [(s, False)]
 
 
-def own_elements(n: str, v: str, body: list[gast.stmt]) -> bool:
+def own_elements(n: str, v: str, body: list[gast.stmt], distinct: Distinct) -> bool:
     """Whether every access to an array has the loop variable (plus or minus one literal) on one axis: elements of the trip's own."""
     keys = []
     for s in body:
@@ -107,6 +110,8 @@ def own_elements(n: str, v: str, body: list[gast.stmt]) -> bool:
         for node in gast.walk(s):
             if isinstance(node, gast.Subscript) and isinstance(node.value, gast.Name) and node.value.id == n:
                 index = node.slice.elts if isinstance(node.slice, gast.Tuple) else [node.slice]
+                if any(isinstance(i, gast.Constant) and not isinstance(i.value, int) for i in index):
+                    return False  # None or ...: positions are not axes
                 keys.append([T.dump(i) for i in index])
                 inside += 1
             elif isinstance(node, gast.Attribute) and node.attr in E.META and isinstance(node.value, gast.Name) and node.value.id == n:
@@ -115,7 +120,8 @@ def own_elements(n: str, v: str, body: list[gast.stmt]) -> bool:
             return False
     if not keys:
         return False
-    return any(all(len(k) > axis and k[axis] == keys[0][axis] and moves_with(k[axis], v) for k in keys) for axis in range(len(keys[0])))
+    return any(all(len(k) > axis and k[axis] == keys[0][axis] for k in keys) and distinct.element(n, axis, keys[0][axis], v)
+               for axis in range(len(keys[0])))
 
 
 def forwards(s: gast.For, body: list[gast.stmt]) -> gast.stmt:

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 
 import gast
 
+from s2sad.analysis import distinct, tbr
 from s2sad.analysis import effects as E
-from s2sad.analysis import tbr
 from s2sad.analysis.aliases import Aliases
 from s2sad.analysis.liveness import Liveness, Need
 from s2sad.analysis.shapes import Shapes
@@ -84,6 +84,7 @@ class _Storage:
         self.names = rev.names
         self.primal = set(function.names) | set(function.params)
         self.fresh = rev.fresh
+        self.distinct = distinct.analyse(function.body, function.params, shapes, {bar: n for n, bar in rev.bars.items()})
         self.items: dict[int, Item] = {}
         self.index(rev.block)
         self.array_cache: dict[int, tuple[set[tbr.Access], set[tbr.Access]]] = {}
@@ -719,7 +720,8 @@ class _BlockWalk:
     def ordered(self, s: gast.For | gast.While, body: list[gast.stmt], private: frozenset[str]) -> gast.stmt:
         """The reverse loop, run forwards if its trips are independent."""
         st = self.st
-        if not (isinstance(s, gast.For) and counted(s) is None and body and independent(s, body, st.names, private, self.out, st.shapes)):
+        if not (isinstance(s, gast.For) and counted(s) is None and body
+                and independent(s, body, st.names, private, self.out, st.shapes, st.distinct)):
             self.forwards = False
             return reversed_loop(s, body)
         self.forwards = True
@@ -760,14 +762,14 @@ class _BlockWalk:
                 new.append(x)
         new += steps[::-1]
         private = st.private(s, joint=False)
-        if not independent(s, new, st.names, private, self.out, st.shapes, frozenset(counters)):
+        if not independent(s, new, st.names, private, self.out, st.shapes, st.distinct, frozenset(counters)):
             return None
         return forwards(s, new)
 
     def forget(self, s: gast.For, body: list[gast.stmt]) -> None:
         """A reverse loop that ran forwards leaves the values of its last trip in what it read back."""
         changed = E.bound(body, self.st.names) | E.written(body, self.st.names)
-        self.held -= {n for n in changed & self.st.primal if not own_elements(n, s.target.id, body)}
+        self.held -= {n for n in changed & self.st.primal if not own_elements(n, s.target.id, body, self.st.distinct)}
 
     def stored(self, item: Loop, k: int) -> Result:
         """The loop with kept values."""
@@ -795,7 +797,7 @@ class _BlockWalk:
     def joint(self, item: Loop, again: set[int]) -> Result:
         """The loop with each reverse trip running the body again."""
         st, s = self.st, item.stmt
-        undo = tbr.recorded(s.body, st.array_needs, st.aliases, st.shapes)
+        undo = tbr.recorded(s.body, st.array_needs, st.aliases, st.shapes, st.distinct)
         changed = st.modified([s])
         scope = Scope([], changed, undo, again)
         return _BlockWalk(st, item.body, scope, set(self.held) | changed | st.primal).run()
@@ -992,7 +994,7 @@ def store(function: Function, rev: Reversed, aliases: Aliases, shapes: Shapes, v
     used, names = set(rev.fresh.used), dict(rev.names)
     while True:
         st.news = False
-        undo = tbr.recorded(list(function.body), st.array_needs, aliases, shapes)
+        undo = tbr.recorded(list(function.body), st.array_needs, aliases, shapes, st.distinct)
         r = st.block(root, Scope([], st.modified(list(function.body)), undo), everything)
         if not st.news:
             break

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from s2sad.analysis import activity, aliases, effects, shapes, tbr, views
+from s2sad.analysis import activity, aliases, distinct, effects, shapes, tbr, views
 from s2sad.analysis.liveness import Liveness, patterns
 from s2sad.lang import tree as T
 from s2sad.lang.types import WEAK_INT, Array, Tuple
@@ -216,7 +216,8 @@ def lost(text, needs, types="x: f8[:]; n: i8"):
         k = next(k for k, other in enumerate(order) if other is s)
         return {("u", tbr.element(T.expr(e), f.names["u"]) if e else None) for e in needs.get(k, ())}, set()
 
-    found = tbr.recorded(list(f.body), of, a, shapes.analyse(f, a))
+    sizes = shapes.analyse(f, a)
+    found = tbr.recorded(list(f.body), of, a, sizes, distinct.analyse(f.body, f.params, sizes))
     return [k for k, s in enumerate(order) if id(s) in found]
 
 
@@ -238,5 +239,13 @@ def test_elements_of_other_trips_are_other_elements():
     assert lost(body, {3: ["i"]}) == [5]
     body = "u = x.copy()\nfor i in range(1, n):\n    u[i] = 2.0\n    s = u[i] * u[i]\nreturn u[0]"
     assert lost(body, {3: ["i"]}) == []
+    body = "u = x.copy()\nfor i in range({}):\n    u[i - 1] = 2.0\n    s = u[i - 1] * u[i - 1]\nreturn u[0]"
+    assert lost(body.format("1, n"), {3: ["i - 1"]}) == []
+    assert lost(body.format("n"), {3: ["i - 1"]}) == [2]  # u[-1] may be what a later trip writes
+    assert lost(body.format("n, 9"), {3: ["i - 1"]}) == [2]
+    assert lost(body.format("len(x)"), {3: ["i - 1"]}) == []  # once round: every element comes once
+    assert lost(body.format("len(x) - 1, -1, -1"), {3: ["i - 1"]}) == []
+    assert lost(body.format("len(x), 0, -1"), {3: ["i - 1"]}) == []
+    assert lost(body.format("len(x), -1, -1"), {3: ["i - 1"]}) == [2]
     body = "u = x.copy()\nfor i in range(1, n):\n    u[i] = 2.0\n    s = u[i - 1]\nreturn u[0]"
     assert lost(body, {3: ["i - 1"]}) == [] or lost(body, {3: ["i - 1"]}) == [2]

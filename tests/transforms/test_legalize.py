@@ -42,7 +42,7 @@ def text_of(text, **params):
         "y = 2.0 * x + np.sin(x) ** 2\nx += y\nx[0] += x[1]",
         "s = 0\nfor i in range(n):\n    s = s + x[i] / 2\nreturn s",
         "y = np.zeros((n, 2))\ny[:, 0] = x[0]\nz = y @ y.T\nreturn np.sum(z)",
-        "x += np.sum(x) * np.sin(x)\nx[1:] = x[:-1]\nreturn x[n] ** n",
+        "x += np.sum(x) * np.sin(x)\nreturn x[n] ** n",
         "k = n ** 2 // 3 + n % 2\nreturn x[k]",
     ],
 )
@@ -63,6 +63,8 @@ def test_float64_code_stays(text):
         ("A[:, 0] -= y[0]", "subtract_from(A[:, 0], y[0])"),
         ("k[1:] += k[:-1]", "copyto(k[1:], k[1:] + k[:-1])"),
         ("k[1:] += 1", "k[1:] += 1"),
+        ("y[1:] = y[:-1]", "copyto(y[1:], y[:-1].copy())"),
+        ("y[1:] = A[0, 1:]", "copyto(y[1:], A[0, 1:])"),
         ("y[k] += 1.0", "y[k] = y[k] + 1.0"),
         ("y[m] += a", "set_mask(y, m, get_mask(y, m) + a)"),
         ("z = y[m]", "z = get_mask(y, m)"),

@@ -1,0 +1,135 @@
+"""Programs that were wrong once, found by the fuzzer and reduced."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from s2sad import check_gradients
+
+X, Y = np.array([0.9, -1.3, 0.55]), np.array([0.6, -0.7, 0.2, 0.8])
+A = np.array([[0.3, -0.5, 0.8], [1.1, 0.2, -0.4], [-0.6, 0.7, 0.1]])
+
+
+def two_names(x: Any) -> Any:
+    v = x
+    return np.sum(x * x) + np.sum(v)
+
+
+def mask_of_itself(x: Any) -> Any:
+    x[x > 0.5] = 0.25
+    return np.sum(x)
+
+
+def mask_scaled(x: Any, s: float) -> Any:
+    t = np.sum(x * x)
+    x[x > 0.5] *= s
+    return t + np.sum(x)
+
+
+def index_of_itself(x: Any, p: Any) -> Any:
+    p[p[0]] = 1
+    x[p] *= x[p[1]]
+    return np.sum(x[p] * x)
+
+
+def doubled(a: Any) -> Any:
+    for _ in range(2):
+        a = 0.7 * (a + a)
+    return np.sum(a)
+
+
+def mean_of_scaled(x: Any, y: Any) -> Any:
+    return np.mean(y[0] * -x)
+
+
+def mean_of_total(x: Any, y: Any) -> Any:
+    return np.mean(np.sum(y * y) * -x)
+
+
+def each_overwrites_all(x: Any) -> Any:
+    for e in x:
+        x -= np.sin(e)
+    return np.sum(x)
+
+
+def product_into_rows(a: Any, x: Any) -> Any:
+    a[:] += a @ x
+    return np.sum(a * a)
+
+
+def running_sums_into_rows(a: Any, x: Any) -> Any:
+    a[:] = np.cumsum(x)
+    return np.sum(a * a)
+
+
+def column_sums_into_rows(a: Any, b: Any) -> Any:
+    a -= np.sum(b, axis=0)
+    return np.sum(a * a)
+
+
+def shifted_through_second_name(x: Any) -> Any:
+    y = x
+    for i in range(2):
+        y[i] = x[i - 1]
+    return np.sum(x * x)
+
+
+def one_place(x: Any, y: Any) -> Any:
+    m = 0
+    for i in range(3):
+        x[m] = np.sum(y[:i])
+    return np.sum(x)
+
+
+def index_wraps(x: Any, y: Any) -> Any:
+    for i in range(len(y)):
+        x[i - 1] = y[i]
+    return np.sum(x)
+
+
+def index_wraps_from(x: Any, y: Any, k: int) -> Any:
+    for i in range(k, len(x)):
+        x[i] = y[i + 1]
+    return np.sum(x)
+
+
+def index_wraps_needed(x: Any, y: Any) -> Any:
+    s = 0.0
+    for i in range(len(y)):
+        s += x[i - 1] ** 2
+        x[i - 1] = y[i]
+    return s
+
+
+def power_in_long_product(x: Any) -> Any:
+    left_factor, right_factor = x[0], x[1]
+    return 0.4 * left_factor * right_factor * np.exp(0.1 * x[2] ** 2) * np.minimum(0.1 * left_factor, right_factor) ** 3
+
+
+@pytest.mark.parametrize(
+    ("f", "args", "wrt"),
+    [
+        (two_names, (X,), 0),
+        (mask_of_itself, (X,), 0),
+        (mask_scaled, (X, 0.7), (0, 1)),
+        (index_of_itself, (X, np.array([1, 2, 0])), 0),
+        (doubled, (A,), 0),
+        (mean_of_scaled, (X, Y), (0, 1)),
+        (mean_of_total, (X, Y), (0, 1)),
+        (each_overwrites_all, (X,), 0),
+        (product_into_rows, (A, X), (0, 1)),
+        (running_sums_into_rows, (A, X), (0, 1)),
+        (column_sums_into_rows, (A, A), (0, 1)),
+        (shifted_through_second_name, (X,), 0),
+        (one_place, (X, Y), (0, 1)),
+        (index_wraps, (X, Y), (0, 1)),
+        (index_wraps_from, (X, Y, -1), (0, 1)),
+        (index_wraps_needed, (X, Y), (0, 1)),
+        (power_in_long_product, (X,), 0),
+    ],
+    ids=lambda v: v.__name__ if callable(v) else "",
+)
+def test_gradient(f: Callable[..., Any], args: tuple[Any, ...], wrt: Any) -> None:
+    check_gradients(f, *args, wrt=wrt, jit=False, atol=1e-12)
