@@ -419,3 +419,21 @@ def named_as_runtime(strong, copyto, sum_to):
 
 def test_variables_named_as_runtime_functions():
     s2sad.check_gradients(named_as_runtime, 0.5, 0.2, 0.1, wrt=("strong", "copyto", "sum_to"), jit=False)
+
+
+def tail(x):
+    return x[1:]
+
+
+def writes_what_an_opaque_result_may_look_into(x):
+    u = x.copy()
+    t = tail(u)
+    u[1] = 5.0
+    return np.sum(t * t)
+
+
+def test_an_opaque_result_may_be_a_view(monkeypatch):
+    monkeypatch.setattr(custom, "_adjoints", dict(custom._adjoints))
+    s2sad.adjoint_of(tail)(lambda x, y, y_bar: np.concatenate((np.zeros(1), y_bar)))
+    with pytest.raises(s2sad.DifferentiationError, match="S2S303"):
+        grad(writes_what_an_opaque_result_may_look_into, jit=False)(np.ones(3))

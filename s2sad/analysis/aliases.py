@@ -17,8 +17,9 @@ import gast
 
 from s2sad.analysis import effects as E
 from s2sad.analysis import views
+from s2sad.lang import tree as T
 from s2sad.lang.tree import Function
-from s2sad.lang.types import is_array
+from s2sad.lang.types import Static, Type, is_array
 
 
 @dataclass(frozen=True)
@@ -131,6 +132,17 @@ def analyse(function: Function) -> Aliases:
                    {n: frozenset(groups[find(n)]) for n in arrays})
 
 
+def opaque_arrays(s: gast.stmt, names: Mapping[str, Type]) -> list[str]:
+    """The arrays into which the result of a user's opaque function (one with a rule of its own) may look."""
+    if not (isinstance(s, gast.Assign) and isinstance(s.value, gast.Call) and isinstance(s.targets[0], gast.Name)):
+        return []
+    external = names.get(T.dotted(s.value.func) or "")
+    if not is_array(names.get(s.targets[0].id)) or not isinstance(external, Static) or not hasattr(external.value, "__code__") \
+            and not hasattr(external.value, "py_func"):
+        return []
+    return [b for a in s.value.args if (b := views.view_base(a, names)) is not None]
+
+
 def conflicts(function: Function, aliases: Aliases, seen: frozenset[str] = frozenset()) -> list[tuple[gast.stmt, str, str, gast.stmt | None]]:
     """Writes into an array that an unstable binding has made known under a second name which is still used.
 
@@ -142,7 +154,8 @@ def conflicts(function: Function, aliases: Aliases, seen: frozenset[str] = froze
     [('u', 'w')]
     """
     names = function.names
-    if not any(n in aliases.written for u in aliases.unstable for n in aliases.groups[u]):
+    opaque = any(opaque_arrays(s, names) for s in E.walk(function.body)) and bool(aliases.written)
+    if not opaque and not any(n in aliases.written for u in aliases.unstable for n in aliases.groups[u]):
         return []
     found: dict[tuple[int, str, str], tuple[gast.stmt, str, str, gast.stmt | None]] = {}
     ties: dict[tuple[str, str], gast.stmt] = {}
@@ -200,7 +213,9 @@ def conflicts(function: Function, aliases: Aliases, seen: frozenset[str] = froze
                         break
                     state = new
             elif isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name) and is_array(names.get(s.targets[0].id)):
-                state = bind(state, s.targets[0].id, views.view_base(s.value, names), s)
+                n = s.targets[0].id
+                bases = opaque_arrays(s, names)
+                state = frozenset().union(*(bind(state, n, b, s) for b in bases)) if bases else bind(state, n, views.view_base(s.value, names), s)
         return state
 
     flow(list(function.body), frozenset())
