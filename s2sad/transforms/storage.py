@@ -768,8 +768,14 @@ class _BlockWalk:
 
     def forget(self, s: gast.For, body: list[gast.stmt]) -> None:
         """A reverse loop that ran forwards leaves the values of its last trip in what it read back."""
-        changed = E.bound(body, self.st.names) | E.written(body, self.st.names)
-        self.held -= {n for n in changed & self.st.primal if not own_elements(n, s.target.id, body, self.st.distinct)}
+        st, mentioned = self.st, T.all_names(body)
+
+        def restored(n: str) -> bool:
+            """Whether each trip restores elements of its own, under one name of the array."""
+            used = st.aliases.groups.get(n, frozenset((n,))) & mentioned
+            return len(used) == 1 and own_elements(*used, s.target.id, body, st.distinct)
+
+        self.held -= {n for n in st.modified(body) & st.primal if not restored(n)}
 
     def stored(self, item: Loop, k: int) -> Result:
         """The loop with kept values."""

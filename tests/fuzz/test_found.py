@@ -103,6 +103,14 @@ def index_wraps_needed(x: Any, y: Any) -> Any:
     return s
 
 
+def one_place_through_second_name(x: Any, d: float) -> Any:
+    y = x
+    s = np.sum(y**2)
+    for _ in range(len(y)):
+        y[2] -= d
+    return s + np.sum(x)
+
+
 def power_in_long_product(x: Any) -> Any:
     left_factor, right_factor = x[0], x[1]
     return 0.4 * left_factor * right_factor * np.exp(0.1 * x[2] ** 2) * np.minimum(0.1 * left_factor, right_factor) ** 3
@@ -127,6 +135,7 @@ def power_in_long_product(x: Any) -> Any:
         (index_wraps, (X, Y), (0, 1)),
         (index_wraps_from, (X, Y, -1), (0, 1)),
         (index_wraps_needed, (X, Y), (0, 1)),
+        (one_place_through_second_name, (X, 0.3), (0, 1)),
         (power_in_long_product, (X,), 0),
     ],
     ids=lambda v: v.__name__ if callable(v) else "",
