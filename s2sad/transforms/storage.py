@@ -773,7 +773,7 @@ class _BlockWalk:
         def restored(n: str) -> bool:
             """Whether each trip restores elements of its own, under one name of the array."""
             used = st.aliases.groups.get(n, frozenset((n,))) & mentioned
-            return len(used) == 1 and own_elements(*used, s.target.id, body, st.distinct)
+            return len(used) == 1 and own_elements(next(iter(used)), s.target.id, body, st.distinct)
 
         self.held -= {n for n in st.modified(body) & st.primal if not restored(n)}
 
