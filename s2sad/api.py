@@ -11,22 +11,24 @@ import pickle
 import threading
 import types
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numba.core.registry import CPUDispatcher
 from numba.core.typing.typeof import typeof
 
 from s2sad import custom
+from s2sad.backend import recall
 from s2sad.backend.compile import Mismatch, compile_for, load
 from s2sad.backend.signature import ArgumentError, numba_type, parse_types, type_of
 from s2sad.backend.watch import Watch
 from s2sad.errors import Problem, UnsupportedError
-from s2sad.lang.tree import Function, Hidden
+from s2sad.lang.emitted import Emitted
+from s2sad.lang.outside import Hidden, Value
 from s2sad.lang.types import Array, Scalar, Type, is_float
-from s2sad.transforms import pipeline
-from s2sad.transforms.front import build_with_assumptions
-from s2sad.transforms.resolve import Value
+
+if TYPE_CHECKING:
+    from s2sad.lang.tree import Function
 
 Wrt = int | str | Sequence[int | str]
 _ndarray = np.ndarray
@@ -119,18 +121,45 @@ class _State:
     """A program as its source and the globals it reads are now; replaced when they change."""
 
     def __init__(self, fn: types.FunctionType):
+        self.fn = fn
         self.watch = Watch(fn)
-        self.function, assumed = build_with_assumptions(fn)
-        # attributes of objects (of modules they are among what is watched)
-        self.attributes = [a for a in assumed if _is_attribute(a)]
-        self.hidden = self.function.hidden
+        self.memory = recall.Memory(self.watch)
+        self.attributes: list[Any] = []  # assumptions about attributes of objects (those of modules are among what is watched)
+        externals: Sequence[Any] = ()
+        outline = self.memory.outline()
+        if outline is None:
+            externals = tuple(self.function.externals.values())
+            outline = self.function.params, self.function.hidden
+            if not self.attributes:
+                self.memory.keep_outline(*outline)
+        self.params, self.hidden = outline
         self.read = _reader(self.hidden)
-        self.arity = len(self.function.params) - len(self.hidden)
+        self.arity = len(self.params) - len(self.hidden)
         # what the user has said of the functions that are called, and what the rules for them call
-        self.said = [(f, *_said(f)) for f in {id(f): f for f in (*self.watch.reached, *self.function.externals.values())}.values()]
+        self.said = [(f, *_said(f)) for f in {id(f): f for f in (*self.watch.reached, *externals)}.values()]
         self.rules = [Watch(rule) for _, rule, _ in self.said if isinstance(rule, types.FunctionType)]
         # whether the program still means the same
         self.holds: Callable[[], bool] = self._all_hold if self.said or self.rules or self.attributes else self.watch.unchanged
+
+    @functools.cached_property
+    def function(self) -> Function:
+        """The program in normal form; made only if something is asked that no earlier process has found out."""
+        from s2sad.transforms.front import build_with_assumptions
+
+        function, assumed = build_with_assumptions(self.fn)
+        self.attributes = [a for a in assumed if _is_attribute(a)]
+        return function
+
+    def emit(self, types_: tuple[Type, ...], wrt: tuple[str, ...], mode: str, after: str | None = None) -> Emitted:
+        """The emitted program, from an earlier process if one has made it."""
+        found = self.memory.emitted(types_, wrt, mode) if after is None else None
+        if found is None:
+            from s2sad.transforms import pipeline
+
+            found = pipeline.emit(self.function, dict(zip(self.params, types_, strict=True)), wrt, mode, after=after)
+            if after is None and not self.attributes:
+                self.memory.keep_emitted(types_, wrt, mode, found)
+        return found
 
     def _all_hold(self) -> bool:
         if not self.watch.unchanged():
@@ -314,7 +343,7 @@ class Derivative:
 
     def _first(self, seen: _Seen, state: _State, args: tuple[Any, ...], key: tuple[Any, ...]) -> Any:
         """A call with types not seen before, or with arguments that are converted at every call (lists, memory maps)."""
-        names = state.function.params
+        names = state.params
         converted = tuple(_converted(v, self._title(n)) for n, v in zip(names, args, strict=True))
         # numbers are what arrays without axes are in a program
         scalars = frozenset(k for k, v in enumerate(converted) if type(v) is np.ndarray and v.ndim == 0)
@@ -342,15 +371,15 @@ class Derivative:
             seen.latest = entry
             return entry
 
-    def _emit(self, state: _State, types_: tuple[Type, ...], mode: str, after: str | None = None) -> pipeline.Emitted:
+    def _emit(self, state: _State, types_: tuple[Type, ...], mode: str, after: str | None = None) -> Emitted:
         """The program text for argument types."""
-        by_name = dict(zip(state.function.params, types_, strict=True))
+        by_name = dict(zip(state.params, types_, strict=True))
         if mode != "primal":
             for name in self._wrt:
                 if not is_float(by_name[name]):
                     kind = _described(by_name[name])
                     raise ArgumentError(f"{self._title(name)} is {kind}; only floats have derivatives: pass a float, or leave it out of wrt")
-        emitted = pipeline.emit(state.function, by_name, self._wrt, mode, after=after)
+        emitted = state.emit(types_, self._wrt, mode, after)
         value = emitted.result
         if mode != "primal" and not (isinstance(value, Scalar) and is_float(value)):
             raise ArgumentError(f"`{self._program.fn.__qualname__}` returns {_described(value)}; only a scalar float has a gradient")
@@ -425,7 +454,7 @@ class Derivative:
         """
         seen, state = self._current()
         given = list(itertools.chain.from_iterable(self._types_of(t) for t in types))
-        wanted = len(state.function.params) - len(state.hidden)
+        wanted = len(state.params) - len(state.hidden)
         if len(given) != wanted:
             raise ArgumentError(f"`{self._program.fn.__qualname__}` has {wanted} parameters, but {len(given)} types are given")
         entry = self._entry(seen, (*given, *self._hidden_types(state)))
@@ -490,6 +519,8 @@ class Derivative:
 
     def text(self, types_: tuple[Type, ...], after: str | None = None) -> str:
         """The emitted program for the types of the function's own parameters; `after` a pass, as that pass leaves it."""
+        from s2sad.transforms import pipeline
+
         if after in pipeline.FRONT:
             return pipeline.front_after(self.__s2sad_function__, after)
         _, state = self._current()
@@ -511,7 +542,7 @@ class Derivative:
 class _Entry:
     """One function compiled for one combination of types."""
 
-    def __init__(self, owner: Derivative, emitted: pipeline.Emitted, types_: tuple[Type, ...]):
+    def __init__(self, owner: Derivative, emitted: Emitted, types_: tuple[Type, ...]):
         self.owner = owner
         self.emitted = emitted
         self.types = types_

@@ -31,6 +31,11 @@ _tangents: dict[int, tuple[object, Callable[..., Any]]] = {}
 _constant: dict[int, object] = {}
 
 
+def any_rules() -> bool:
+    """Whether the user has said anything about any function."""
+    return bool(_adjoints or _tangents or _constant)
+
+
 def _check(fn: object, what: str) -> None:
     if not callable(fn):
         raise TypeError(f"{what} takes a function, not {type(fn).__name__}")

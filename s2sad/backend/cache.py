@@ -50,7 +50,7 @@ def _checked(path: Path) -> Path:
 
 
 @functools.cache
-def _versions() -> str:
+def versions() -> str:
     """What else decides how text runs: versions, options, and the text of the functions that emitted code calls."""
     from s2sad import __version__  # here, because that module imports this one
 
@@ -63,7 +63,7 @@ def _versions() -> str:
 
 def write(name: str, text: str) -> Path:
     """The file of an emitted function: `<name>_<hash>.py`, the hash over the text and all that decides how it runs."""
-    digest = hashlib.sha256(f"{_versions()}\n{text}".encode()).hexdigest()[:16]
+    digest = hashlib.sha256(f"{versions()}\n{text}".encode()).hexdigest()[:16]
     path = directory() / f"{name}_{digest}.py"
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{name}_", suffix=".tmp")

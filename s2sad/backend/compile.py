@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numba
 from numba.core.errors import NumbaError, NumbaPerformanceWarning, NumbaWarning
@@ -19,7 +19,7 @@ from numba.core.registry import CPUDispatcher
 
 from s2sad.backend import cache
 from s2sad.errors import DifferentiationError, Problem
-from s2sad.lang.tree import Place
+from s2sad.lang.emitted import Emitted, Place
 
 SLOW = 2.0  # seconds of compiling before the user is told
 # what unpickling a truncated or overwritten cache file can raise
@@ -40,18 +40,7 @@ class _Exact(CPUDispatcher):  # type: ignore[misc]
         raise Mismatch(self.py_func.__name__)
 
 
-class Program(Protocol):
-    """What is needed of `transforms.pipeline.Emitted`."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def text(self) -> str: ...
-    @property
-    def externals(self) -> Any: ...
-
-
-def load(emitted: Program, jit: bool = True, unchecked: bool = False) -> Callable[..., Any]:
+def load(emitted: Emitted, jit: bool = True, unchecked: bool = False) -> Callable[..., Any]:
     """The function of an emitted module.
 
     Args:

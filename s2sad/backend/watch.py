@@ -11,7 +11,7 @@ from typing import Any
 import numba
 import numpy as np
 
-_TRUSTED = ("numpy", "math", "builtins", "numba", "scipy", "s2sad")
+TRUSTED = ("numpy", "math", "builtins", "numba", "scipy", "s2sad")
 _NO_CELL = object()
 
 
@@ -28,6 +28,7 @@ class Watch:
         self._functions: dict[int, types.FunctionType] = {}
         self.reached: list[Any] = []  # the functions besides `fn`, as the code names them
         self._follow(fn)
+        self.functions = tuple(self._functions.values())  # all of them, `fn` first
         self._checks = [(space, *_getter(found), missing) for space, found, missing in self._spaces.values() if found or missing]
         self._codes = [(f, f.__code__) for f in self._functions.values()]
         self._defaults = [(f, f.__defaults__, f.__kwdefaults__) for f in self._functions.values() if f is not fn]  # its own are read at every call
@@ -61,15 +62,15 @@ class Watch:
     def _follow(self, value: Any) -> None:
         """Watch what a function reads, and the functions among it."""
         fn = plain_function(value)
-        if fn is None or id(fn) in self._functions or fn.__module__ and fn.__module__.split(".")[0] in _TRUSTED:
+        if fn is None or id(fn) in self._functions or fn.__module__ and fn.__module__.split(".")[0] in TRUSTED:
             return
         if self._functions:
             self.reached.append(value)
         self._functions[id(fn)] = fn
-        names, attributes = _names(fn.__code__)
+        names, attributes = code_names(fn.__code__)
         for cell in fn.__closure__ or ():
             content = _content(cell)
-            if not _is_data(content):
+            if not is_data(content):
                 self._cells.append((cell, content))
                 self._value(content, attributes)
         self._names(fn.__globals__, names, attributes)
@@ -80,14 +81,14 @@ class Watch:
         for name in sorted(names):
             if name not in space:
                 missing.add(name)
-            elif name not in found and not _is_data(space[name]):
+            elif name not in found and not is_data(space[name]):
                 found[name] = space[name]
                 self._value(space[name], attributes)
 
     def _value(self, value: Any, attributes: set[str]) -> None:
         """Watch what a value brings in: the code of a function, the attributes of a module."""
         if isinstance(value, types.ModuleType):
-            if value.__name__.split(".")[0] not in _TRUSTED:
+            if value.__name__.split(".")[0] not in TRUSTED:
                 self._names(vars(value), {n for n in attributes if n in vars(value)}, attributes)
         else:
             self._follow(value)
@@ -101,18 +102,18 @@ def plain_function(value: Any) -> types.FunctionType | None:
     return value if isinstance(value, types.FunctionType) else None
 
 
-def _is_data(value: Any) -> bool:
+def is_data(value: Any) -> bool:
     """Whether a global becomes a parameter that is read at every call."""
     return isinstance(value, (float, int, np.number, np.ndarray)) and not isinstance(value, bool)
 
 
-def _names(code: types.CodeType) -> tuple[set[str], set[str]]:
+def code_names(code: types.CodeType) -> tuple[set[str], set[str]]:
     """The globals that code reads, and all its names (among them the attributes)."""
     read = {i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
     mentioned = set(code.co_names)
     for c in code.co_consts:
         if isinstance(c, types.CodeType):
-            more, names = _names(c)
+            more, names = code_names(c)
             read |= more
             mentioned |= names
     return read, mentioned

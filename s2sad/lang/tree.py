@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
 import gast
 
+from s2sad.lang.emitted import Place as Place
+from s2sad.lang.outside import Hidden as Hidden
 from s2sad.lang.types import Type
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a piece of a program stands in the user's files."""
-
-    file: str
-    line: int
-    function: str
-    text: str
 
 
 @dataclass(frozen=True)
@@ -71,14 +63,6 @@ class SourceMap:
         if not isinstance(node, (gast.If, gast.For, gast.While, gast.FunctionDef)):
             end = min(getattr(node, "end_lineno", None) or line, r.start + len(r.lines) - 1)
         return " ".join(r.lines[k - r.start].split("#")[0].strip() for k in range(line, end + 1)).strip()
-
-
-@dataclass(frozen=True)
-class Hidden:
-    """A global or closure value that became a trailing parameter; `read()` gives its current value."""
-
-    name: str
-    read: Callable[[], Any]
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,9 @@ import gast
 
 from s2sad.errors import problem, raise_all, refuse
 from s2sad.lang import tree as T
+from s2sad.lang.outside import DefaultValue, defaults
 from s2sad.transforms.normalize import pruned, used_names
-from s2sad.transforms.resolve import Callee, DefaultValue, defaults, is_constant, is_number
+from s2sad.transforms.resolve import Callee, is_constant, is_number
 
 
 def inline(function: T.Function) -> T.Function:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -20,8 +20,9 @@ from s2sad.analysis.aliases import Aliases
 from s2sad.analysis.verify import verify, verify_bound
 from s2sad.errors import TypeInferenceError, UnsupportedError, problem
 from s2sad.lang import tree as T
+from s2sad.lang.emitted import Emitted, Kept
 from s2sad.lang.printer import function_source
-from s2sad.lang.tree import Function, Hidden
+from s2sad.lang.tree import Function
 from s2sad.lang.types import WEAK_BOOL, Scalar, Static, Type, is_array, is_float
 from s2sad.transforms import front as front_of
 from s2sad.transforms.accumulate import accumulate
@@ -32,30 +33,13 @@ from s2sad.transforms.legalize import legalize
 from s2sad.transforms.reverse import Reversed, reverse
 from s2sad.transforms.share import share
 from s2sad.transforms.slice import live_statements
-from s2sad.transforms.storage import Kept, store
+from s2sad.transforms.storage import store
 from s2sad.transforms.tidy import tidy
 from s2sad.transforms.trips import trips
 from s2sad.transforms.webs import split
 
 FRONT = tuple(name for name, _ in front_of.passes())
 PASSES = (*FRONT, "webs", "types", "trips", "freeze", "hoist", "reverse", "storage", "slice", "tidy", "accumulate", "legalize")
-
-
-@dataclass(frozen=True)
-class Emitted:
-    """An emitted function: its text and what the back end has to know of it."""
-
-    name: str
-    text: str
-    params: tuple[str, ...]
-    hidden: tuple[Hidden, ...]
-    externals: Mapping[str, object]
-    written: frozenset[str]
-    result: Type
-    wrt: tuple[str, ...]
-    kept: tuple[Kept, ...] = ()
-    guard: Emitted | None = None  # says for given arguments whether every subscript is in range
-    proven: bool = False  # every subscript is in range for all arguments
 
 
 def front(fn: Any) -> Function:

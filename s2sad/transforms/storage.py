@@ -24,8 +24,9 @@ from s2sad.analysis.shapes import Shapes
 from s2sad.analysis.types import region, type_of
 from s2sad.lang import algebra as A
 from s2sad.lang import tree as T
+from s2sad.lang.emitted import Kept
 from s2sad.lang.printer import to_source
-from s2sad.lang.tree import Function, Place
+from s2sad.lang.tree import Function
 from s2sad.lang.types import WEAK_BOOL, Array, Scalar, Type, is_array, is_int
 from s2sad.transforms.natural import forwards, independent, own_elements
 from s2sad.transforms.reverse import Block, Branch, Loop, Reversed, Step
@@ -34,16 +35,6 @@ from s2sad.transforms.trips import counted
 
 Item = Step | Branch | Loop
 CHEAP_CALLS = ("range", "len", "abs", "float", "int", "math.sqrt", "np.sqrt", "np.abs", "math.fabs")
-
-
-@dataclass(frozen=True)
-class Kept:
-    """One kept value: its name in the emitted text, why it is kept, and its size as a formula."""
-
-    name: str
-    why: str
-    bytes_formula: str
-    place: Place | None
 
 
 @dataclass
