@@ -14,6 +14,9 @@ INSTEAD_OF: Mapping[str, str] = {
     "sort_of": "np.sort", "argsort_of": "np.argsort", "diff_of": "np.diff", "flip_of": "np.flip", "roll_of": "np.roll", "squeezed": "np.squeeze",
     "reshaped": "np.reshape", "norm_of": "np.linalg.norm", "clip": "np.clip", "round_of": "np.round", "matmul": "np.matmul", "outer": "np.outer",
     "cbrt": "math.cbrt", "argmax_of": "np.argmax", "argmin_of": "np.argmin", "interp_of": "np.interp", "transposed": "np.transpose",
+    "fmod": "math.fmod", "ieee_remainder": "math.remainder", "is_close": "math.isclose", "ulp": "math.ulp", "factorial": "math.factorial",
+    "comb": "math.comb", "perm": "math.perm", "lcm": "math.lcm", "isqrt": "math.isqrt", "fsum": "math.fsum", "prod_in_order": "math.prod",
+    "dist": "math.dist", "sum_in_order": "sum", "any_true": "any", "all_true": "all",
     "swapped": "np.swapaxes", "moved": "np.moveaxis", "tril_of": "np.tril", "triu_of": "np.triu", "where_of": "np.where"}
 POINTWISE = ("strong", "pow_dx", "pow_dp", "share", "share_number", "ratio", "sigmoid", "sinc_dx", "digamma", "log_base", "heaviside")
 WRITERS = ("add_at", "set_at", "add_mask", "set_mask", "copyto", "add_to", "subtract_from", "multiply_by", "divide_by")

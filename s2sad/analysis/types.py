@@ -620,6 +620,19 @@ def _extreme(node: gast.Call, types: list[Type]) -> Type:
     return _join_all(node, types)
 
 
+def _sequence(node: gast.Call, types: list[Type]) -> Type:
+    """Python's `sum`, `any`, `all` of an array with one axis, or of a shape."""
+    name = T.dotted(node.func) or ""
+    t = types[0]
+    if isinstance(t, Tuple) and name == "sum":
+        return _join_all(node, [WEAK_INT, *t.items, *types[1:]])
+    if not isinstance(t, Array) or t.ndim != 1:
+        raise TypeProblem(node, f"Python's `{name}` of {t}", f"np.{name}(x)")
+    if name == "sum" and t.dtype not in ("float64", "float32", "int64", "bool"):
+        raise TypeProblem(node, f"Python's `sum` of {t.dtype} values", "np.sum(x)", "It adds them up in 64 bits.")
+    return _asked(node, name, types, {})
+
+
 def _to(result: Scalar) -> Callable[[gast.Call, list[Type]], Type]:
     def convert(node: gast.Call, types: list[Type]) -> Type:
         _scalar_arg(node, types)
@@ -634,6 +647,7 @@ def _range(node: gast.Call, types: list[Type]) -> Type:
 
 _BUILTINS: Mapping[str, Callable[[gast.Call, list[Type]], Type]] = {
     "range": _range,
+    "sum": _sequence, "any": _sequence, "all": _sequence,
     "len": _len, "abs": _abs, "round": _round, "min": _extreme, "max": _extreme,
     "float": _to(WEAK_FLOAT), "int": _to(WEAK_INT), "bool": _to(WEAK_BOOL)}
 

@@ -133,10 +133,10 @@ class Chapter:
         """Any other function and the whole contributions to its parameters' adjoints."""
         self._add(signature, "vjp", partials, {}, when)
 
-    def zero(self, *signatures: str) -> None:
+    def zero(self, *signatures: str, when: tuple[int | None, ...] = ()) -> None:
         """Functions whose result carries no derivative."""
         for signature in signatures:
-            self._add(signature, "zero", {}, {}, ())
+            self._add(signature, "zero", {}, {}, when)
 
 
 # spellings that NumPy allows besides the parameters' own names

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from s2sad.rules.forms import TABLE
+from s2sad import runtime
+from s2sad.rules.forms import RUNTIME, TABLE
 
 # objects of their own that mean the same as another (np.absolute *is* np.abs, and needs no entry)
 ALIASES = {
@@ -30,6 +31,8 @@ def known(name: str) -> bool:
 def resolve(name: str) -> Any:
     """The object that a canonical name means."""
     head, _, rest = name.partition(".")
+    if name in RUNTIME:
+        return getattr(runtime, name)
     obj: Any = {"np": np, "math": math}.get(head) if rest else getattr(builtins, head)
     for part in rest.split(".") if rest else ():
         obj = getattr(obj, part)

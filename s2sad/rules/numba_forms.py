@@ -17,7 +17,9 @@ ALWAYS = {
     "np.sort": "sort_of", "np.argsort": "argsort_of", "np.flip": "flip_of", "np.squeeze": "squeezed", "np.swapaxes": "swapped",
     "np.moveaxis": "moved", "np.linalg.norm": "norm_of", "np.round": "round_of", "np.inner": "matmul", "np.vdot": "matmul", "np.outer": "outer",
     "np.interp": "interp_of", "np.tril": "tril_of", "np.triu": "triu_of", "math.cbrt": "cbrt", "np.fix": "np.trunc", "np.heaviside": "heaviside",
-    "np.clip": "clip",
+    "np.clip": "clip", "math.fmod": "fmod", "math.remainder": "ieee_remainder", "math.isclose": "is_close", "math.ulp": "ulp",
+    "math.factorial": "factorial", "math.comb": "comb", "math.perm": "perm", "math.lcm": "lcm", "math.isqrt": "isqrt", "math.fsum": "fsum",
+    "math.prod": "prod_in_order", "math.dist": "dist", "sum": "sum_in_order", "any": "any_true", "all": "all_true",
 }  # fmt: skip
 
 

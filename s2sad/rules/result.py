@@ -164,7 +164,7 @@ def _call(name: str, given: dict[str, Any]) -> Any:
         return given["a"].astype(given["dtype"])
     obj = resolve(name)
     # keyword-only spellings (ufuncs and C functions take their arguments by position only)
-    keywords: dict[str, Any] = {p: given.pop(p) for p in ("keepdims", "ddof", "dtype", "side", "kind", "num") if p in given}
+    keywords: dict[str, Any] = {p: given.pop(p) for p in ("keepdims", "ddof", "dtype", "side", "kind", "num", "rel_tol", "abs_tol") if p in given}
     if "axis" in given and name not in ("np.expand_dims",):
         keywords["axis"] = given.pop("axis")
     if name == "np.arange":

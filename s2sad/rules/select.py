@@ -132,7 +132,7 @@ def _fitted(rule: Rule, by_param: Mapping[str, Type | None]) -> Rule:
     numbers = {p: t for p, t in by_param.items() if isinstance(t, (Scalar, Array))}
     data = {p: t for p, t in numbers.items() if p in rule.partials or t.dtype.startswith("float") or isinstance(t, Array)}
     dtypes = {t.dtype for t in data.values()}
-    changes = rule.name in CONVERSIONS or rule.name == "np.interp" or "dtype" in rule.params  # the result's dtype may be another
+    changes = rule.name in (*CONVERSIONS, "np.interp", "math.fsum", "math.dist") or "dtype" in rule.params  # the result's dtype may be another
     asked = _dtype(by_param.get("dtype"))
     converts = changes and (dtypes != {"float64"} or asked not in (None, np.dtype(np.float64)))
     fit = _Fit({p for p, t in numbers.items() if isinstance(t, Scalar)}, len(dtypes) > 1)

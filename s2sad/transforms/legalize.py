@@ -222,6 +222,8 @@ class _Legalize:
             # Numba has 2 ** -1 == 0; the type says that the base is a Python int, so that this is a Python float
             base = T.const(float(left.value)) if isinstance(left, gast.Constant) else _call("float", left)
             return gast.copy_location(gast.BinOp(base, e.op, right), e)
+        if all(isinstance(t, Scalar) and t.weak for t in (self.type(e.left), self.type(e.right))):
+            return gast.copy_location(_call("int_power", left, right), e)  # which refuses what would be a float
         raise TypeProblem(e, "An integer to the power of an integer that may be negative", "2.0 ** k",
                           "The result is an int or a float, as the exponent's value decides.")
 

@@ -21,6 +21,14 @@ VIEWS = frozenset(
 )
 
 
+#: Functions whose result is a pair of numbers.
+PAIRS = {
+    "divmod": "(x // y, x % y)",
+    "math.modf": "(modf_fraction(x), modf_whole(x))",
+    "math.frexp": "(math.ldexp(x, -frexp_exponent(x)), frexp_exponent(x))",
+}
+
+
 def normalize(function: T.Function) -> T.Function:
     """The function, and every function that it calls, in normal form; calls of user functions stay, as statements of their own.
 
@@ -215,6 +223,9 @@ class _Normalizer:
         return self.statement(T.at(gast.If(value.test, [make(value.body)], [make(value.orelse)]), s))
 
     def unpack(self, targets: list[gast.expr], value: gast.expr, s: gast.AST) -> list[gast.stmt]:
+        if self.is_pair(value):
+            pre, value = self.lower(value)
+            return [*pre, *self.parallel(targets, value.elts, s)]
         if isinstance(value, (gast.Tuple, gast.List)):
             if len(value.elts) != len(targets):
                 refuse(self.function.source, s, "S2S128", f"{len(value.elts)} values are assigned to {len(targets)} names", "a, b = x, y")
@@ -452,12 +463,19 @@ class _Normalizer:
         return isinstance(e, gast.Call) and isinstance(e.func, gast.Name) and e.func.id in self.function.externals
 
     def is_choice(self, e: gast.AST) -> bool:
-        return isinstance(e, gast.Call) and isinstance(e.func, gast.Name) and e.func.id in ("min", "max")
+        return isinstance(e, gast.Call) and isinstance(e.func, gast.Name) and e.func.id in ("min", "max") and len(e.args) > 1
+
+    def is_extreme(self, e: gast.AST) -> bool:
+        """`max(x)` of a sequence."""
+        return isinstance(e, gast.Call) and isinstance(e.func, gast.Name) and e.func.id in ("min", "max") and len(e.args) == 1
+
+    def is_pair(self, e: gast.AST) -> bool:
+        return isinstance(e, gast.Call) and T.dotted(e.func) in PAIRS
 
     def hoists(self, e: gast.AST) -> bool:
         """Whether an expression has something that becomes statements of its own."""
         for n in gast.walk(e):
-            if isinstance(n, gast.IfExp) or self.is_user_call(n) or self.is_choice(n):
+            if isinstance(n, gast.IfExp) or self.is_user_call(n) or self.is_choice(n) or self.is_extreme(n) or self.is_pair(n):
                 return True
             if isinstance(n, gast.Compare) and any(_costly(m) for m in n.comparators[:-1]):
                 return True
@@ -496,7 +514,18 @@ class _Normalizer:
             return self.lazy(e)
         if isinstance(e, gast.Compare) and len(e.ops) > 1:
             return self.comparison(e)
+        if self.is_extreme(e):
+            pre, values = self.lower(e.args[0])
+            if not (isinstance(values, gast.Attribute) and isinstance(values.value, gast.Name)):
+                hold, values = self.held(values, e, "values")
+                pre += hold
+            return pre, T.at(T.expr(f"values[first_{e.func.id}(values)]", values=values), e)
         pre, e = self.parts(e)
+        if self.is_pair(e):
+            more, pair = self.pair(e)
+            return [*pre, *more], pair
+        if isinstance(e, gast.Subscript) and isinstance(e.value, gast.Tuple):
+            return pre, _item(e)
         if self.is_user_call(e):
             name = self.fresh(f"{e.func.id}_out")
             return [*pre, self.assign(T.at(T.store(name), e), e, e)], T.at(T.name(name), e)
@@ -560,6 +589,16 @@ class _Normalizer:
         more, test = self.lower(T.at(gast.BoolOp(gast.And(), [first, rest]), e))
         return [*pre, *middle_pre, *hold, *more], test
 
+    def pair(self, e: gast.Call) -> tuple[list[gast.stmt], gast.expr]:
+        """`divmod(a, b)` and its kin as a tuple."""
+        new: list[gast.stmt] = []
+        args: list[gast.expr] = []
+        for a in e.args:
+            hold, a = self.held(a, e, "value")
+            new += hold
+            args.append(a)
+        return new, T.at(T.expr(PAIRS[T.dotted(e.func) or ""], **dict(zip("xy", args, strict=False))), e)
+
     def choice(self, e: gast.Call, name: str, s: gast.AST) -> list[gast.stmt]:
         """Python's `max(a, b)`: `b` if it is greater than `a`, else `a`."""
         op: gast.cmpop = gast.Gt() if e.func.id == "max" else gast.Lt()
@@ -578,6 +617,18 @@ class _Normalizer:
             new += make_if(s, test, *([t] if not _is_name(t.value, target) else [] for t in take))
             best = T.at(T.name(target), s)
         return new
+
+
+def _item(e: gast.Subscript) -> gast.expr:
+    """`(a, b)[1]` as `b`."""
+    index = e.slice
+    if isinstance(index, gast.UnaryOp) and isinstance(index.op, gast.USub) and isinstance(index.operand, gast.Constant):
+        k = -index.operand.value
+    else:
+        k = index.value if isinstance(index, gast.Constant) else None
+    if type(k) is int and -len(e.value.elts) <= k < len(e.value.elts):
+        return e.value.elts[k]
+    return e
 
 
 def _is_name(e: gast.expr, name: str) -> bool:

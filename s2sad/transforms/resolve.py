@@ -20,7 +20,9 @@ from s2sad.lang.outside import Value
 from s2sad.lang.source import unwrap
 
 #: Builtins that the canonical form uses; a user's variable of such a name gets the suffix `_`.
-RESERVED = frozenset("np math range len abs int float bool round min max enumerate zip reversed stop_gradient".split())
+RESERVED = frozenset(
+    "np math range len abs int float bool round min max enumerate zip reversed stop_gradient sum any all sorted list pow divmod".split()
+)
 
 #: Builtins that may be called, and others that a message can name better than "unknown function".
 BUILTINS = RESERVED - {"np", "math", "stop_gradient"}
@@ -28,7 +30,7 @@ BUILTINS = RESERVED - {"np", "math", "stop_gradient"}
 #: Library functions that need no derivative rule of their own.
 PLAIN = (
     "np.zeros np.ones np.empty np.full np.zeros_like np.ones_like np.empty_like np.full_like np.array np.asarray np.ascontiguousarray np.arange "
-    "np.linspace np.eye np.identity np.float64 np.float32 np.int64 np.int32 np.bool_ np.copy"
+    "np.linspace np.eye np.identity np.float64 np.float32 np.int64 np.int32 np.bool_ np.copy math.frexp math.modf"
 ).split()
 
 #: Numbers and other constants that keep their name.
@@ -113,7 +115,7 @@ def _constants() -> dict[int, str]:
     return found
 
 
-_PLAIN_BY_ID = {id(getattr(np, n.split(".")[1])): n for n in PLAIN}
+_PLAIN_BY_ID = {id(getattr({"np": np, "math": math}[n.split(".")[0]], n.split(".")[1])): n for n in PLAIN}
 _DTYPE_NAMES = "float64 float32 int64 int32 int16 int8 uint64 uint32 uint16 uint8".split()
 _DTYPES: dict[type, str] = {np.bool_: "np.bool_"} | {getattr(np, t): f"np.{t}" for t in _DTYPE_NAMES}
 
@@ -406,6 +408,9 @@ def _method(node: gast.Call) -> gast.expr:
 def _call(node: gast.Call) -> gast.expr:
     """Lists that mean tuples become tuples, and a tuple that means an array a list; `pow(x, y)` is `x ** y`."""
     name = T.dotted(node.func) or ""
+    plain = _FORMS.get(name)
+    if plain is not None:
+        return T.at(plain(node), node)
     if name in ("np.array", "np.asarray"):
         if node.args and isinstance(node.args[0], gast.Tuple):
             node.args[0] = T.at(gast.List(node.args[0].elts, gast.Load()), node.args[0])
@@ -415,6 +420,108 @@ def _call(node: gast.Call) -> gast.expr:
         if k.arg in ("axis", "shape", "axes"):
             k.value = _tuple(k.value)
     return node
+
+
+def _positional(node: gast.Call, start: str) -> gast.Call:
+    """A keyword that may be given by position as well."""
+    if len(node.args) == 1 and [k.arg for k in node.keywords] == [start]:
+        return gast.Call(node.func, [*node.args, node.keywords[0].value], [])
+    return node
+
+
+def _folded(node: gast.Call, one: str, none: gast.expr) -> gast.expr:
+    """`f(a, b, c)` as `f(f(a, b), c)`; `one` is what it does to a single argument `x`."""
+    if node.keywords or any(isinstance(a, gast.Starred) for a in node.args):
+        return node
+    if len(node.args) < 2:
+        return T.expr(one, x=node.args[0]) if node.args else none
+    whole = gast.Call(node.func, node.args[:2], [])
+    for a in node.args[2:]:
+        whole = gast.Call(node.func, [whole, a], [])
+    return whole
+
+
+def _log(node: gast.Call) -> gast.expr:
+    if len(node.args) == 2 and not node.keywords:
+        return T.expr("math.log(x) / math.log(b)", x=node.args[0], b=node.args[1])
+    return node
+
+
+def _pow(node: gast.Call) -> gast.expr:
+    node = _positional(node, "exp")
+    return gast.BinOp(node.args[0], gast.Pow(), node.args[1]) if len(node.args) == 2 and not node.keywords else node
+
+
+def _prod(node: gast.Call) -> gast.expr:
+    if len(node.args) == 1 and [k.arg for k in node.keywords] == ["start"]:
+        return T.expr("s * math.prod(x)", s=node.keywords[0].value, x=node.args[0])
+    return node
+
+
+def _perm(node: gast.Call) -> gast.expr:
+    return T.expr("math.factorial(n)", n=node.args[0]) if len(node.args) == 1 and not node.keywords else node
+
+
+def _dist(node: gast.Call) -> gast.expr:
+    """The distance of points that are written out."""
+    if len(node.args) == 2 and all(isinstance(a, (gast.Tuple, gast.List)) for a in node.args):
+        p, q = (a.elts for a in node.args)
+        if len(p) == len(q):
+            apart: list[gast.expr] = [T.expr("a - b", a=a, b=b) for a, b in zip(p, q, strict=True)]
+            return _folded(gast.Call(T.expr("math.hypot"), apart, []), "math.fabs(x)", T.const(0.0))
+    return node
+
+
+def _display(node: gast.Call) -> list[gast.expr] | None:
+    """What is written out in the one argument of a call: `f((a, b))`."""
+    if len(node.args) == 1 and not node.keywords and isinstance(node.args[0], (gast.Tuple, gast.List)):
+        parts: list[gast.expr] = node.args[0].elts
+        return parts if parts and not any(isinstance(p, gast.Starred) for p in parts) else None
+    return None
+
+
+def _extreme(node: gast.Call) -> gast.expr:
+    parts = _display(node)
+    return node if parts is None else parts[0] if len(parts) == 1 else gast.Call(node.func, parts, [])
+
+
+def _sum(node: gast.Call) -> gast.expr:
+    parts = _display(node)
+    if parts is None:
+        return _positional(node, "start")
+    total = parts[0] if len(parts) > 1 else T.expr("0 + x", x=parts[0])
+    for p in parts[1:]:
+        total = gast.BinOp(total, gast.Add(), p)
+    return total
+
+
+def _any(op: gast.boolop) -> Callable[[gast.Call], gast.expr]:
+    def of(node: gast.Call) -> gast.expr:
+        parts = _display(node)
+        if parts is None:
+            return node
+        tests = [p if isinstance(p, gast.Compare) else T.expr("bool(x)", x=p) for p in parts]
+        return tests[0] if len(tests) == 1 else gast.BoolOp(op, tests)
+
+    return of
+
+
+#: Calls that have another form here: a function of the call. What has none is left for the fence.
+_FORMS: Mapping[str, Callable[[gast.Call], gast.expr]] = {
+    "math.log": _log,
+    "math.hypot": lambda node: _folded(node, "math.fabs(x)", T.const(0.0)),
+    "math.gcd": lambda node: _folded(node, "abs(x)", T.const(0)),
+    "math.lcm": lambda node: _folded(node, "abs(x)", T.const(1)),
+    "math.perm": _perm,
+    "math.prod": _prod,
+    "math.dist": _dist,
+    "pow": _pow,
+    "sum": _sum,
+    "min": _extreme,
+    "max": _extreme,
+    "any": _any(gast.Or()),
+    "all": _any(gast.And()),
+}
 
 
 def _tuple(node: gast.expr) -> gast.expr:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from test_types import NAMES, VALUES, kind, of_value
 
-from s2sad import runtime
+from s2sad import rules, runtime
 from s2sad.analysis import calls
 from s2sad.analysis.types import type_of
 from s2sad.lang import tree as T
@@ -20,6 +20,7 @@ reshaped(x.T, 6) | reshaped(x.T, (3, 2)) | round_of(v32, 1)
 matmul(x, v) | matmul(x32, v) | clip(x32, 0.0, 1.0) | norm_of(v32)
 max_share(s, x, np.max(x)) | prod_dx(s, x) | var_dx(s, x) | cumsum_dx(v, v.shape) | sort_dx(v, v)
 ramp_up(v) | plane(x, 0, 1) | cut(v, 0, 1, 2) | untranspose(x, (1, 0)) | diag_dx(v[:2], x.shape) | count(x.shape) | count(x.shape, 0)
+first_max(v) | fmod(a, 0.3) | is_close(a, a, rel_tol=0.1) | fsum(v32) | sum_in_order(v32) | sum_in_order(v32, 1.0) | any_true(m) | dist(v, v32)
 """
 TEXTS = [c.strip() for line in CALLS.strip().splitlines() for c in line.split(" | ")]
 
@@ -33,5 +34,5 @@ def test_runtime_calls(text):
 
 
 def test_every_runtime_function_has_a_type():
-    typed = {*calls.INSTEAD_OF, *calls.POINTWISE, *calls.RESULTS, "keep", "drop", "get_at", "get_mask", "take_last"}
+    typed = {*calls.INSTEAD_OF, *calls.POINTWISE, *calls.RESULTS, "keep", "drop", "get_at", "get_mask", "take_last", *rules.TABLE}
     assert set(runtime.__all__) <= typed

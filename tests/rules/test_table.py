@@ -22,10 +22,10 @@ DOMAIN = {
     "np.sinc": [(-1, 1)], "np.cbrt": [(-1, 1)], "np.maximum": [(-1, 1), (-1, 1)], "np.minimum": [(-1, 1), (-1, 1)], "np.remainder": [(1.1, 1.9),
     (0.3, 0.5)],
     "np.fmod": [(2.1, 2.9), (1, 1.01)], "np.clip": [(-1, 1), (-0.5, -0.4), (0.3, 0.4)], "np.copysign": [(-1, 1), (-1, 1)],
-    "math.copysign": [(-1, 1), (-1, 1)],
+    "math.copysign": [(-1, 1), (-1, 1)], "math.fmod": [(2.1, 2.9), (1, 1.01)], "math.remainder": [(2.1, 2.4), (1, 1.01)],
     "np.hypot": [(-1, 1), (-1, 1)], "np.arctan2": [(-1, 1), (0.2, 1)], "math.atan2": [(-1, 1), (0.2, 1)], "np.logaddexp": [(-9, 9), (-9, 9)],
 }  # fmt: skip
-INTEGER = {"np.ldexp": {1: 3}}  # arguments that are integers
+INTEGER = {"np.ldexp": {1: 3}, "math.ldexp": {1: 3}}  # arguments that are integers
 
 # --- other rows: calls as (arguments, names of literal ones follow from their being no arrays) -----
 M, V, W = RNG.normal(size=(3, 4)), RNG.normal(size=4), RNG.normal(size=3)
@@ -52,6 +52,7 @@ CALLS = {
     "np.trace": [(M,), (M, 1), (M, -1)], "np.tril": [(M,), (M, -1)], "np.triu": [(M,), (M, 1)],
     "np.concatenate": [((M, M + 1),), ((M, M[:, :2]), 1), ((V, W), -1)], "np.stack": [((M, M + 1),), ((M, M + 2), -1), ((V, V), 1)],
     "np.hstack": [((V, W),), ((M, M[:, :1]),)], "np.vstack": [((V, V),), ((M, M[:2]),)],
+    "math.fsum": [(V,)], "math.prod": [(V,), (Z[0],), (Z[1],)], "math.dist": [(V, 0.5 * V), (V, V[::-1])], "sum": [(V,), (V, 0.5)],
     "np.sort": [(M,), (M, 0), (V,)], "np.full": [((2, 3), 0.5)], "np.full_like": [(M, 0.5)], "np.linspace": [(0.2, 0.9, 5), (0.2, 0.9)],
     "np.array": [(M,), ((0.2, 0.3),), (((0.2, 0.3), (0.4, 0.5)),)], "np.asarray": [(M,)], "np.ascontiguousarray": [(M.T,)], "np.copy": [(M,)],
     "copy": [(M.T,)],

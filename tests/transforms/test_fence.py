@@ -31,10 +31,10 @@ def several(x):
 
 def test_all_problems_at_once_with_places():
     error = refusal(several)
-    assert [p.code for p in error.problems] == ["S2S110", "S2S111", "S2S121", "S2S121", "S2S111"]
+    assert [p.code for p in error.problems] == ["S2S110", "S2S111", "S2S121", "S2S111"]
     message = str(error)
     first = several.__code__.co_firstlineno
-    assert message.startswith("5 problems\n\n`try` cannot be differentiated [S2S110]\n")
+    assert message.startswith("4 problems\n\n`try` cannot be differentiated [S2S110]\n")
     assert f'  File "{__file__}", line {first + 1}, in several\n    try:\n    ^^^^\n' in message
     assert "    w = time.time()\n        ^^^^^^^^^\n" in message
     assert "s2sad.adjoint_of(time.time)" in message
@@ -125,16 +125,6 @@ def legacy_random(x):
 @one("S2S121", "np.linalg.matrix_rank", "adjoint_of", "nondifferentiable")
 def no_rule(x):
     return np.linalg.matrix_rank(x) * x
-
-
-@one("S2S121", "np.sum")
-def python_sum(x):
-    return sum(x)
-
-
-@one("S2S121", "np.max")
-def python_max(x):
-    return max(x)
 
 
 @one("S2S122", "tolist")

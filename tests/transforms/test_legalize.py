@@ -77,6 +77,7 @@ def test_float64_code_stays(text):
         ("z = y.astype(float)", "z = y.astype(np.float64)"),
         ("z = np.float32(y)", "z = y.astype(np.float32)"),
         ("z = 2 ** -1", "z = 2.0 ** (-1)"),
+        ("z = n ** j", "z = int_power(n, j)"),
         ("z = n ** -2", "z = float(n) ** (-2)"),
         ("z = abs(y)", "z = np.abs(y)"),
         ("z = np.mean(A, axis=0)", "z = mean_of(A, axis=0)"),
@@ -85,7 +86,7 @@ def test_float64_code_stays(text):
     ],
 )
 def test_forms(old, new):
-    assert text_of(old, y=F8, a=WEAK_FLOAT, k=I8, m=B1, n=WEAK_INT, A=F8_2) == new
+    assert text_of(old, y=F8, a=WEAK_FLOAT, k=I8, m=B1, n=WEAK_INT, j=WEAK_INT, A=F8_2) == new
 
 
 @pytest.mark.parametrize(
@@ -115,11 +116,11 @@ def test_float32(old, new):
 
 @pytest.mark.parametrize(
     "text, words",
-    [("y = n ** j", "may be negative"), ("y = x[m, 0]", "mask with further indices"), ("y = np.zeros(3, order='F')", "order")],
+    [("y = n ** k", "may be negative"), ("y = x[m, 0]", "mask with further indices"), ("y = np.zeros(3, order='F')", "order")],
 )
 def test_refusals(text, words):
     with pytest.raises(TypeInferenceError, match=words):
-        legal(text, n=WEAK_INT, j=WEAK_INT, x=F8_2, m=B1)
+        legal(text, n=WEAK_INT, k=I8, x=F8_2, m=B1)
 
 
 def test_the_input_is_not_changed_and_twice_is_once():
