@@ -19,7 +19,7 @@ from numba.core.typing.typeof import typeof
 
 from s2sad import custom
 from s2sad.backend import recall
-from s2sad.backend.compile import Mismatch, compile_for, load
+from s2sad.backend.compile import Mismatch, OutOfBounds, compile_for, load
 from s2sad.backend.signature import ArgumentError, numba_type, parse_types, type_of
 from s2sad.backend.watch import Watch
 from s2sad.errors import Problem, UnsupportedError
@@ -547,30 +547,28 @@ class _Entry:
         self.emitted = emitted
         self.types = types_
         self.value = emitted.result
-        guard = emitted.guard if owner._jit else None
-        self.compiled = load(emitted, owner._jit, unchecked=emitted.proven or guard is not None)
-        self.guard = load(guard, True, unchecked=True) if guard is not None else None
+        self.compiled = load(emitted, owner._jit)
         self.exact = isinstance(self.compiled, CPUDispatcher)  # it refuses arguments of other types itself
         self.seed = () if owner._mode == "primal" else (np.float32(1.0) if getattr(self.value, "dtype", "") == "float32" else 1.0,)
 
     def compile(self, signature: Sequence[Any]) -> None:
         """Compile for arguments of these Numba types."""
-        if self.guard is not None:
-            compile_for(self.guard, signature)
         compile_for(self.compiled, [*signature, *(typeof(v) for v in self.seed)])
 
     def guarded(self) -> Callable[[tuple[Any, ...]], Any]:
         """The compiled function; if some subscript may be out of range for the arguments of a call, the one with bounds checks."""
-        fast, in_bounds, seed = self.compiled, self.guard, self.seed
-        if in_bounds is None:
+        fast, seed = self.compiled, self.seed
+        if self.emitted.guard is None:
             return lambda args: fast(*args, *seed)
         checked: list[Callable[..., Any]] = []
 
         def call(args: tuple[Any, ...]) -> Any:
-            if in_bounds(*args):
+            try:
                 return fast(*args, *seed)
+            except OutOfBounds:  # raised before anything has run
+                pass
             if not checked:
-                checked.append(load(self.emitted, True))
+                checked.append(load(self.emitted, self.owner._jit, checked=True))
                 compile_for(checked[0], [typeof(v) for v in (*args, *seed)])
             return checked[0](*args, *seed)
 

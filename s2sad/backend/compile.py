@@ -20,6 +20,7 @@ from numba.core.registry import CPUDispatcher
 from s2sad.backend import cache
 from s2sad.errors import DifferentiationError, Problem
 from s2sad.lang.emitted import Emitted, Place
+from s2sad.runtime import OutOfBounds as OutOfBounds
 
 SLOW = 2.0  # seconds of compiling before the user is told
 # what unpickling a truncated or overwritten cache file can raise
@@ -40,21 +41,25 @@ class _Exact(CPUDispatcher):  # type: ignore[misc]
         raise Mismatch(self.py_func.__name__)
 
 
-def load(emitted: Emitted, jit: bool = True, unchecked: bool = False) -> Callable[..., Any]:
+def load(emitted: Emitted, jit: bool = True, checked: bool = False) -> Callable[..., Any]:
     """The function of an emitted module.
 
     Args:
         emitted: its `name`, `text` and `externals` (functions put into the module's namespace).
         jit: False runs the same file in plain Python, for debuggers.
-        unchecked: every subscript is known to be in range, so Numba need not check them.
+        checked: Numba checks every subscript, even if the program has a guard for that or needs none.
 
     Returns:
         A Numba dispatcher, or a Python function. The dispatcher runs what `compile_for` has compiled, and raises `Mismatch` for arguments of
-        other types.
+        other types; it raises `OutOfBounds`, before anything has run, if the program has a guard and that does not hold.
     """
     with _lock:
-        # a file of its own: Numba's cache does not tell code with and without checks apart
-        text = f"# compiled without bounds checks: every subscript is in range\n{emitted.text}" if unchecked and jit else emitted.text
+        unchecked = jit and not checked and (emitted.proven or emitted.guard is not None)
+        entry, text = emitted.name, emitted.text
+        if unchecked and emitted.guard is not None:
+            entry, text = guarded(emitted, emitted.guard)
+        elif unchecked:  # a file of its own: Numba's cache does not tell code with and without checks apart
+            text = f"# compiled without bounds checks: every subscript is in range\n{text}"
         path = cache.write(emitted.name, text)
         found = _loaded.get((path, jit)) if not emitted.externals else None
         if found is not None:
@@ -67,13 +72,46 @@ def load(emitted: Emitted, jit: bool = True, unchecked: bool = False) -> Callabl
         for name, fn in emitted.externals.items():
             namespace[name] = _external(fn, jit)
         exec(compile(text, str(path), "exec"), namespace)
-        fn = namespace[emitted.name]
         if jit:
+            options = {**cache.OPTIONS, "boundscheck": not unchecked}
+            if entry != emitted.name:
+                for inner in (emitted.name, f"{emitted.name}_in_bounds"):
+                    namespace[inner] = numba.njit(**options, no_cpython_wrapper=True)(namespace[inner])
             # Numba's cache does not see when an external function (or what that calls) changes
-            fn = _dispatcher(fn, not emitted.externals, {**cache.OPTIONS, "boundscheck": not unchecked})
+            fn = _dispatcher(namespace[entry], not emitted.externals, options)
+        else:
+            fn = namespace[entry]
         if not emitted.externals:
             _loaded[path, jit] = fn
         return fn  # type: ignore[no-any-return]
+
+
+def guarded(emitted: Emitted, guard: Emitted) -> tuple[str, str]:
+    """The name and the text of a function that runs the emitted one if its guard holds, and raises OutOfBounds if not.
+
+    One module, so that a call crosses from Python into compiled code once, and one file of Numba's cache is read.
+    """
+    name, inspector, seed = f"{emitted.name}_guarded", f"{emitted.name}_in_bounds", "seed"
+    while seed in emitted.params:
+        seed += "_"
+    head, body = _parted(emitted.text)
+    guard_head, guard_body = _parted(guard.text)
+    imports = [line for line in sorted({*head, *guard_head, "from s2sad.runtime import OutOfBounds"}) if line]
+    params = ", ".join(emitted.params)
+    call = f"""def {name}({params}, {seed}):
+    if not {inspector}({params}):
+        raise OutOfBounds
+    return {emitted.name}({params}, {seed})
+"""
+    guard_body = guard_body.replace(f"def {guard.name}(", f"def {inspector}(", 1)
+    note = "# compiled without bounds checks: the first function says whether every subscript is in range"
+    return name, "\n".join([note, *imports]) + "\n\n\n" + "\n\n\n".join(part.strip("\n") for part in (guard_body, body, call)) + "\n"
+
+
+def _parted(text: str) -> tuple[list[str], str]:
+    """The imports at the head of an emitted module, and the rest."""
+    head, found, rest = text.partition("\n\n\n")
+    return (head.splitlines(), rest) if found and not head.startswith("def ") else ([], text)
 
 
 def _dispatcher(fn: types.FunctionType, cached: bool, options: dict[str, Any]) -> Any:
@@ -100,7 +138,7 @@ def compile_for(fn: Any, signature: Sequence[numba.types.Type]) -> None:
     """
     if not isinstance(fn, CPUDispatcher):
         return
-    with _lock, _announcing(fn.py_func.__name__), warnings.catch_warnings():
+    with _lock, _announcing(_emitted_name(fn.py_func)), warnings.catch_warnings():
         warnings.simplefilter("ignore", NumbaPerformanceWarning)  # about emitted code, which is not the user's to change
         warnings.filterwarnings("ignore", "Cannot cache compiled function", NumbaWarning)
         try:
@@ -114,6 +152,11 @@ def compile_for(fn: Any, signature: Sequence[numba.types.Type]) -> None:
                 fn.compile(tuple(signature))
             except (NumbaError, NotImplementedError) as e:
                 raise _rejected(fn.py_func, e) from e
+
+
+def _emitted_name(fn: types.FunctionType) -> str:
+    """The name that the user knows the emitted function by."""
+    return fn.__name__.removesuffix("_guarded")
 
 
 def _forget(fn: Any) -> bool:
@@ -154,7 +197,7 @@ def _rejected(fn: types.FunctionType, error: Exception) -> DifferentiationError:
     lines = Path(path).read_text(encoding="utf-8").splitlines()
     cause = [s.strip() for s in text.splitlines() if s.strip() and not s.startswith(("Failed in nopython", "During:"))]
     cut = next((k for k, s in enumerate(cause) if s.startswith(("File ", "There are", "This error may"))), len(cause))
-    place = Place(path, line, fn.__name__, lines[line - 1] if line <= len(lines) else "")
+    place = Place(path, line, _emitted_name(fn), lines[line - 1] if line <= len(lines) else "")
     indent = len(place.text) - len(place.text.lstrip())
-    summary, why = f"Numba cannot compile the emitted function {fn.__name__}", " ".join(cause[:cut])[:600]
+    summary, why = f"Numba cannot compile the emitted function {_emitted_name(fn)}", " ".join(cause[:cut])[:600]
     return DifferentiationError(Problem("S2S900", summary, place, indent, len(place.text.rstrip()), why=why))

@@ -21,6 +21,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 OPTIONS: Any = {"error_model": "numpy"}
 
 
+class OutOfBounds(Exception):
+    """Some subscript may be out of range for these arguments: the function has to run with checks."""
+
+
 def jitable(function: F) -> F:
     """Let compiled code call a plain function; it is compiled from its own text."""
 

@@ -3,7 +3,6 @@ import stat
 import subprocess
 import sys
 import traceback
-from dataclasses import dataclass, field
 
 import numba
 import numpy as np
@@ -11,13 +10,13 @@ import pytest
 
 from s2sad.backend import cache, compile
 from s2sad.errors import DifferentiationError
+from s2sad.lang.emitted import Emitted
+from s2sad.lang.types import Scalar
 
 
-@dataclass
-class Text:
-    name: str
-    text: str
-    externals: dict = field(default_factory=dict)
+def Text(name, text, externals=None, params=(), guard=None):
+    """An emitted function."""
+    return Emitted(name, text, params, (), externals or {}, frozenset(), Scalar("float64"), (), guard=guard)
 
 
 @pytest.fixture
@@ -74,7 +73,7 @@ import numba
 from s2sad.backend import compile
 from types import SimpleNamespace
 text = "def fill(x, k):\\n    if k < 0:\\n        raise ValueError('k is negative')\\n    return [x, x][k]\\n"
-fn = compile.load(SimpleNamespace(name="fill", text=text, externals={}))
+fn = compile.load(SimpleNamespace(name="fill", text=text, externals={}, proven=False, guard=None))
 compile.compile_for(fn, [numba.float64, numba.int64])
 print(sum(fn.stats.cache_hits.values()), fn(2.0, 1))
 """
@@ -153,3 +152,18 @@ def test_names_do_not_depend_on_the_hash_seed(folder):
         for seed in ("1", "2")
     }
     assert len(names) == 1
+
+
+def test_a_guard_is_asked_first(folder):
+    guard = Text("get_in_bounds", "def get_in_bounds(x, k):\n    return 0 <= k < len(x)\n", params=("x", "k"))
+    text = "import numpy as np\n\n\ndef get_adjoint(x, k, seed=1.0):\n    return seed * np.sin(x[k])\n"
+    fn = compile.load(Text("get_adjoint", text, params=("x", "k"), guard=guard))
+    compile.compile_for(fn, [numba.float64[::1], numba.int64, F8])
+    assert fn(np.ones(3), 2, 2.0) == 2.0 * np.sin(1.0)
+    with pytest.raises(compile.OutOfBounds):
+        fn(np.ones(3), 3, 2.0)
+    (path,) = folder.glob("*.py")
+    assert path.read_text().count("import numpy") == 1
+    plain = compile.load(Text("get_adjoint", text, params=("x", "k"), guard=guard), jit=False)
+    with pytest.raises(IndexError):
+        plain(np.ones(3), 3)
