@@ -20,7 +20,7 @@ from numba.core.registry import CPUDispatcher
 from s2sad.backend import cache
 from s2sad.errors import DifferentiationError, Problem
 from s2sad.lang.emitted import Emitted, Place
-from s2sad.runtime import OutOfBounds as OutOfBounds
+from s2sad.runtime.core import OutOfBounds as OutOfBounds
 
 SLOW = 2.0  # seconds of compiling before the user is told
 # what unpickling a truncated or overwritten cache file can raise
@@ -96,7 +96,7 @@ def guarded(emitted: Emitted, guard: Emitted) -> tuple[str, str]:
         seed += "_"
     head, body = _parted(emitted.text)
     guard_head, guard_body = _parted(guard.text)
-    imports = [line for line in sorted({*head, *guard_head, "from s2sad.runtime import OutOfBounds"}) if line]
+    imports = [line for line in sorted({*head, *guard_head, "from s2sad.runtime.core import OutOfBounds"}) if line]
     params = ", ".join(emitted.params)
     call = f"""def {name}({params}, {seed}):
     if not {inspector}({params}):

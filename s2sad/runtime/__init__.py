@@ -34,7 +34,6 @@ from s2sad.runtime.axes import (
     var_dx,
     var_of,
 )
-from s2sad.runtime.core import OutOfBounds
 from s2sad.runtime.given import given_adjoint
 from s2sad.runtime.indexing import add_at, add_mask, get_at, get_mask, set_at, set_mask, take_last
 from s2sad.runtime.numbers import (
@@ -103,7 +102,6 @@ from s2sad.runtime.shaping import (
 from s2sad.runtime.writing import add_to, copyto, divide_by, multiply_by, subtract_from
 
 __all__ = [
-    "OutOfBounds",
     "add_at",
     "add_mask",
     "add_to",
