@@ -11,6 +11,7 @@ import pickle
 import threading
 import types
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -64,9 +65,14 @@ def differentiable(f: Callable[..., Any] | None = None, wrt: Wrt = 0, jit: bool 
     return _make("primal", f, wrt, jit)
 
 
-def jvp(*args: Any, **kwargs: Any) -> NoReturn:
-    """Forward mode: not built yet; raises UnsupportedError."""
-    _not_built("jvp")
+def jvp(f: Callable[..., Any] | None = None, wrt: Wrt = 0, jit: bool = True) -> Any:
+    """The value and the derivative in a direction, by forward mode; takes what `grad` takes, but the result may be an array.
+
+    Returns:
+        A `Jvp`. `jvp(f, wrt)(*args, tangents=v)` gives `(value, tangent)`: f(*args), and the derivative of f along v, of the value's shape and
+        dtype. `tangents` is a number or array of the shape of the parameter in `wrt`, or a tuple of them if `wrt` is a tuple.
+    """
+    return _make("tangent", f, wrt, jit)
 
 
 def vjp(*args: Any, **kwargs: Any) -> NoReturn:
@@ -98,7 +104,12 @@ def _make(mode: str, f: Callable[..., Any] | None, wrt: Wrt, jit: bool) -> Any:
         return functools.partial(_make, mode, wrt=wrt, jit=jit)
     if not callable(f):
         raise ArgumentError(f"a function is expected, not {f!r}; write for example @grad(wrt=...)")
-    return Derivative(_Program(_user_function(f)), mode, wrt, jit)
+    return _derivative(_Program(_user_function(f)), mode, wrt, jit)
+
+
+def _derivative(program: _Program, mode: str, wrt: Wrt, jit: bool) -> Derivative:
+    """The object for a mode."""
+    return (Jvp if mode == "tangent" else Derivative)(program, mode, wrt, jit)
 
 
 def _user_function(f: Any) -> types.FunctionType:
@@ -381,7 +392,9 @@ class Derivative:
                     raise ArgumentError(f"{self._title(name)} is {kind}; only floats have derivatives: pass a float, or leave it out of wrt")
         emitted = state.emit(types_, self._wrt, mode, after)
         value = emitted.result
-        if mode != "primal" and not (isinstance(value, Scalar) and is_float(value)):
+        if mode == "tangent" and not is_float(value):
+            raise ArgumentError(f"`{self._program.fn.__qualname__}` returns {_described(value)}; only a float or an array of floats has a tangent")
+        if mode not in ("primal", "tangent") and not (isinstance(value, Scalar) and is_float(value)):
             raise ArgumentError(f"`{self._program.fn.__qualname__}` returns {_described(value)}; only a scalar float has a gradient")
         return emitted
 
@@ -406,10 +419,15 @@ class Derivative:
         """The value and the gradient."""
         return self._sibling("value_and_adjoint")
 
+    @functools.cached_property
+    def jvp(self) -> Derivative:
+        """The value and the derivative in a direction."""
+        return self._sibling("tangent")
+
     def _sibling(self, mode: str) -> Derivative:
         if mode == self._mode:
             return self
-        return Derivative(self._program, mode, self.wrt, self._jit)
+        return _derivative(self._program, mode, self.wrt, self._jit)
 
     # -- looking inside --------------------------------------------------------------
     def source(self, *example_args: Any) -> str:
@@ -527,7 +545,7 @@ class Derivative:
         return self._emit(state, (*types_, *self._hidden_types(state)), self._mode, after).text
 
     def __repr__(self) -> str:
-        what = {"primal": "differentiable", "adjoint": "grad", "value_and_adjoint": "value_and_grad"}[self._mode]
+        what = {"primal": "differentiable", "adjoint": "grad", "value_and_adjoint": "value_and_grad", "tangent": "jvp"}[self._mode]
         return f"<s2sad.{what} of {self._program.fn.__module__}.{self._program.fn.__qualname__}, wrt {', '.join(self._wrt)}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -537,6 +555,44 @@ class Derivative:
         if there is not fn and getattr(there, "__s2sad_function__", None) is not fn and getattr(there, "py_func", None) is not fn:
             raise pickle.PicklingError(f"{self!r} cannot be pickled: {fn.__module__}.{fn.__qualname__} is not it when imported")
         return _restored, (fn.__module__, fn.__qualname__, self._mode, self.wrt, self._jit)
+
+
+class Jvp(Derivative):
+    """A function made by `jvp`; calling it with arguments and `tangents` gives the value and its derivative in that direction."""
+
+    def __call__(self, *args: Any, tangents: Any, **kwargs: Any) -> Any:
+        """(value, tangent), see `jvp`.
+
+        Raises:
+            ArgumentError: tangents that do not fit the parameters in `wrt` in number or shape; else as a `Derivative`.
+        """
+        seen, state = self._current()
+        names = state.params
+        values = [_converted(v, self._title(n)) for n, v in zip(names, self._program.bind(args, kwargs) + state.read(), strict=True)]
+        values = [_number(v) for v in values]
+        entry = self._entry(seen, tuple(type_of(v, self._title(n)) for n, v in zip(names, values, strict=True)))
+        given = (tangents,) if self._single else tangents
+        if not isinstance(given, (tuple, list)) or len(given) != len(self._wrt):
+            raise ArgumentError(f"tangents of `{self._program.fn.__qualname__}` is not a tuple of {len(self._wrt)}, one for each parameter in wrt")
+        dots = [self._tangent(w, values[names.index(w)], v) for w, v in zip(self._wrt, given, strict=True)]
+        for i, j, a, b in entry._checks(names, tuple(values)):
+            if np.may_share_memory(values[i], values[j]):
+                raise ArgumentError(f"{a} and {b} overlap in memory, and the function writes into one of them; pass a copy of the other")
+        entry.compile([typeof(v) for v in values])
+        value, tangent = entry.compiled(*values, *dots)
+        box = _box(entry.value, self._jit, False)
+        return (box(value), box(tangent)) if box else (value, tangent)
+
+    def _tangent(self, name: str, value: Any, given: Any) -> Any:
+        """A tangent in the shape and dtype of its argument."""
+        if not isinstance(value, np.ndarray):
+            if np.ndim(given):
+                raise ArgumentError(f"the tangent of {self._title(name)} is an array, but the argument is a number")
+            return np.float32(given) if isinstance(value, np.float32) else float(given)
+        found = np.ascontiguousarray(given, dtype=value.dtype) if np.ndim(given) else np.asarray(given)
+        if found.shape != value.shape:
+            raise ArgumentError(f"the tangent of {self._title(name)} has shape {found.shape}, but the argument has shape {value.shape}")
+        return found
 
 
 class _Entry:
@@ -549,11 +605,14 @@ class _Entry:
         self.value = emitted.result
         self.compiled = load(emitted, owner._jit)
         self.exact = isinstance(self.compiled, CPUDispatcher)  # it refuses arguments of other types itself
-        self.seed = () if owner._mode == "primal" else (np.float32(1.0) if getattr(self.value, "dtype", "") == "float32" else 1.0,)
+        self.seed = () if owner._mode in ("primal", "tangent") else (np.float32(1.0) if getattr(self.value, "dtype", "") == "float32" else 1.0,)
 
     def compile(self, signature: Sequence[Any]) -> None:
         """Compile for arguments of these Numba types."""
-        compile_for(self.compiled, [*signature, *(typeof(v) for v in self.seed)])
+        seeds = [typeof(v) for v in self.seed]
+        if self.owner._mode == "tangent":
+            seeds = [numba_type(_tangent_type(self.types[self.emitted.params.index(w)])) for w in self.owner._wrt]
+        compile_for(self.compiled, [*signature, *seeds])
 
     def guarded(self) -> Callable[[tuple[Any, ...]], Any]:
         """The compiled function; if some subscript may be out of range for the arguments of a call, the one with bounds checks."""
@@ -622,6 +681,11 @@ class _Entry:
                     raise ValueError(f"{self.owner._title(names[k])} is read-only, but the function writes into it")
         title = self.owner._title
         return [(i, j, title(names[i]), title(names[j])) for i, j in itertools.combinations(arrays, 2) if {names[i], names[j]} & written]
+
+
+def _tangent_type(t: Type) -> Type:
+    """The type in which the tangent of an argument is passed."""
+    return replace(t, layout="C") if isinstance(t, Array) else t
 
 
 def _overlap(args: tuple[Any, ...], pairs: list[tuple[int, int, str, str]]) -> None:
@@ -695,6 +759,6 @@ def _restored(module: str, qualname: str, mode: str, wrt: Wrt, jit: bool) -> Any
     """Unpickle a Derivative."""
     found = _imported(module, qualname)
     if isinstance(found, Derivative):
-        same = Derivative(found._program, mode, wrt, jit)
+        same = _derivative(found._program, mode, wrt, jit)
         return found if (found._mode, found._wrt, found._single, found._jit) == (mode, same._wrt, same._single, jit) else same
-    return Derivative(_Program(_user_function(found)), mode, wrt, jit)
+    return _derivative(_Program(_user_function(found)), mode, wrt, jit)

@@ -64,7 +64,7 @@ def _row(types: Sequence[Type]) -> Type:
 RESULTS: Mapping[str, Callable[[Sequence[Type]], Type]] = {
     **dict.fromkeys(("sum_to", "spread", "mean_dx", "cumsum_dx", "diff_dx", "diag_dx", "trace_dx"), _shaped(1)),
     **dict.fromkeys(("given_adjoint", "max_share", "prod_dx", "var_dx", "std_dx", "norm_dx", "cumprod_dx", "sort_dx", "interp_dx"), _like(1)),
-    **dict.fromkeys(("untranspose", "cut", "stop_gradient"), _like(0)),
+    **dict.fromkeys(("untranspose", "cut", "stop_gradient", "cumprod_dot", "sort_dot"), _like(0)),
     **dict.fromkeys(("ramp_up", "ramp_down"), _number),
     "plane": _axes(-1), "interp_dfp": _row, "count": lambda types: WEAK_INT,
     **dict.fromkeys(WRITERS, lambda types: Static(None))}

@@ -3,7 +3,7 @@
 from s2sad.rules.forms import Chapter
 
 _np = Chapter("np")
-vjp, zero = _np.vjp, _np.zero
+linear, zero = _np.linear, _np.zero
 
 zero(
     "zeros(shape, dtype=None)",
@@ -15,15 +15,15 @@ zero(
     "eye(N, M=None, k=0, dtype=None)",
     "identity(n, dtype=None)",
 )
-vjp("full(shape, fill_value, dtype=None) -> y", fill_value="sum_to(y_bar, ())")
-vjp("full_like(a, fill_value, dtype=None) -> y", a="0", fill_value="sum_to(y_bar, ())")
-vjp("linspace(start, stop, num=50) -> y", start="ramp_down(y_bar)", stop="ramp_up(y_bar)")
-vjp("arange(start, stop=None, step=None, dtype=None) -> y")
-vjp("array(object, dtype=None) -> y", object="y_bar")
-vjp("asarray(a, dtype=None) -> y", a="y_bar")
-vjp("ascontiguousarray(a) -> y", a="y_bar")
-vjp("copy(a) -> y", a="y_bar")
+linear("full(shape, fill_value, dtype=None) -> y", fill_value="sum_to(y_bar, ())")
+linear("full_like(a, fill_value, dtype=None) -> y", a="0", fill_value="sum_to(y_bar, ())")
+linear("linspace(start, stop, num=50) -> y", start="ramp_down(y_bar)", stop="ramp_up(y_bar)")
+linear("arange(start, stop=None, step=None, dtype=None) -> y")
+linear("array(object, dtype=None) -> y", object="y_bar")
+linear("asarray(a, dtype=None) -> y", a="y_bar")
+linear("ascontiguousarray(a) -> y", a="y_bar")
+linear("copy(a) -> y", a="y_bar")
 
 _method = Chapter("", "np")
-_method.vjp("copy(a) -> y", a="y_bar")
-_method.vjp("astype(a, dtype) -> y", a="y_bar")
+_method.linear("copy(a) -> y", a="y_bar")
+_method.linear("astype(a, dtype) -> y", a="y_bar")

@@ -2,7 +2,12 @@
 
     elementwise("tanh(x) -> y", "1 - y**2")               partial derivatives, in the order of the parameters ("0": none)
     vjp("cumsum(a, axis=None) -> y", a="cumsum_dx(y_bar, a.shape, axis)")      the whole contribution to an argument's adjoint
+    linear("flip(m, axis=None) -> y", m="flip_of(y_bar, axis)")      the same; the tangent is the function of the tangents
+    bilinear("outer(a, b) -> c", a="c_bar @ b", b="a @ c_bar")       the same, for a function that is linear in each argument
+    reduction("max(a, axis=None) -> y", a="max_share(...)")          the same; every entry of the result has entries of the argument of its own
     zero("floor(x)", "sign(x)", ...)                      results that carry no derivative
+
+`vjp` takes the tangent as a text where none of these fits (`tangents={"a": "sort_dot(a_dot, a, axis)"}`); a result that is a scalar needs none.
 
 A chapter is a `Chapter("np")`, whose rows call functions of `np` (or `math`) by bare names, unless they are runtime functions.
 Rows are parsed when they are first looked up. A float parameter that has no partial in a row that is not `zero` cannot be differentiated:
@@ -47,6 +52,8 @@ class Rule:
     partials: Mapping[str, gast.expr] = field(default_factory=dict)
     singular: Mapping[str, str] = field(default_factory=dict)
     unpacked: int = 0
+    forward: str = ""  # "linear", "bilinear", "reduction": how the tangent follows
+    tangents: Mapping[str, gast.expr] = field(default_factory=dict)  # or what it is, by the parameter whose tangent it comes from
 
     @cached_property
     def values(self) -> Mapping[str, frozenset[str]]:
@@ -75,6 +82,8 @@ class Row:
     singular: Mapping[str, str]
     when: tuple[int | None, ...]
     space: str
+    forward: str = ""
+    tangents: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def rule(self) -> Rule:
@@ -85,7 +94,9 @@ class Row:
         defaults = {k.arg: gast.literal_eval(k.value) for k in head.keywords}
         texts = self.partials if isinstance(self.partials, Mapping) else dict(zip(params, self.partials, strict=False))
         partials = {p: parse(t, self.space) for p, t in texts.items()}
-        return Rule(self.name, tuple(params), defaults, result.strip() or "y", self.kind, partials, dict(self.singular))
+        tangents = {p: parse(t, self.space) for p, t in self.tangents.items()}
+        result = result.strip() or "y"
+        return Rule(self.name, tuple(params), defaults, result, self.kind, partials, dict(self.singular), 0, self.forward, tangents)
 
 
 class _Qualify(gast.NodeTransformer):  # type: ignore[misc]
@@ -119,19 +130,32 @@ class Chapter:
         self.prefix = prefix
         self.space = space or prefix
 
-    def _add(self, signature: str, kind: str, partials: Any, singular: Mapping[str, str], when: Iterable[int | None]) -> None:
+    def _add(self, signature: str, kind: str, partials: Any, singular: Mapping[str, str], when: Iterable[int | None],
+             forward: str = "", tangents: Mapping[str, str] | None = None) -> None:
         short = signature.partition("(")[0].strip()
         name = f"{self.prefix}.{short}" if self.prefix else short
         call = signature[signature.index("(") :]
-        TABLE.setdefault(name, []).append(Row(name, "f" + call, kind, partials, singular, tuple(when), self.space or "np"))
+        TABLE.setdefault(name, []).append(Row(name, "f" + call, kind, partials, singular, tuple(when), self.space or "np", forward, tangents or {}))
 
     def elementwise(self, signature: str, *partials: str, **singular: str) -> None:
         """A pointwise function and d result / d parameter; `x="finite"` or `x="infinite"` says where a partial is singular."""
         self._add(signature, "elementwise", partials, singular, ())
 
-    def vjp(self, signature: str, when: tuple[int | None, ...] = (), **partials: str) -> None:
+    def vjp(self, signature: str, when: tuple[int | None, ...] = (), tangents: Mapping[str, str] | None = None, **partials: str) -> None:
         """Any other function and the whole contributions to its parameters' adjoints."""
-        self._add(signature, "vjp", partials, {}, when)
+        self._add(signature, "vjp", partials, {}, when, "", tangents)
+
+    def linear(self, signature: str, when: tuple[int | None, ...] = (), **partials: str) -> None:
+        """A function that is linear in the parameters that have a contribution, taken together."""
+        self._add(signature, "vjp", partials, {}, when, "linear")
+
+    def bilinear(self, signature: str, when: tuple[int | None, ...] = (), **partials: str) -> None:
+        """A function that is linear in each of the parameters that have a contribution."""
+        self._add(signature, "vjp", partials, {}, when, "bilinear")
+
+    def reduction(self, signature: str, when: tuple[int | None, ...] = (), **partials: str) -> None:
+        """A function along an axis (or all): no two entries of the result depend on one entry of the argument."""
+        self._add(signature, "vjp", partials, {}, when, "reduction")
 
     def zero(self, *signatures: str, when: tuple[int | None, ...] = ()) -> None:
         """Functions whose result carries no derivative."""

@@ -3,7 +3,7 @@
 from s2sad.rules.forms import Chapter
 
 _np = Chapter("np")
-elementwise, zero, vjp = _np.elementwise, _np.zero, _np.vjp
+elementwise, zero, linear = _np.elementwise, _np.zero, _np.linear
 
 # arithmetic
 elementwise("add(x1, x2) -> y", "1", "1")
@@ -74,7 +74,7 @@ elementwise("nan_to_num(x) -> y", "isfinite(x)")
 elementwise("real(val) -> y", "1")
 elementwise("conjugate(x) -> y", "1")
 # the side that is not chosen gets exactly 0, whatever the adjoint is there: not a product; for scalars x.shape is ()
-vjp("where(condition, x, y) -> z", condition="0", x="sum_to(keep(condition, z_bar), x.shape)", y="sum_to(drop(condition, z_bar), y.shape)")
+linear("where(condition, x, y) -> z", condition="0", x="sum_to(keep(condition, z_bar), x.shape)", y="sum_to(drop(condition, z_bar), y.shape)")
 
 zero(
     "imag(val)", "sign(x)", "floor(x)", "ceil(x)", "trunc(x)", "rint(x)", "round(a, decimals=0)", "fix(x)", "signbit(x)", "heaviside(x1, x2)",

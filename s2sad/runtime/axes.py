@@ -514,6 +514,30 @@ def _cumprod_dx(w: Any, x: Any, axis: Any = None) -> Any:
                   dtype=_dtype(x).type)  # fmt: skip
 
 
+def cumprod_dot(w: Any, x: Any, axis: Any = None) -> Any:
+    """Tangent of a cumulative product; `w` is the tangent of `x`. The result has its shape, or is flat for axis None."""
+    flat = axis is None
+    r, v = rows(x, axis), rows(w, axis)
+    out = np.empty(r.shape, r.dtype)
+    product, slope = np.ones(r.shape[0], r.dtype), np.zeros(r.shape[0], r.dtype)
+    for j in range(r.shape[1]):
+        slope = slope * r[:, j] + product * v[:, j]
+        product = product * r[:, j]
+        out[:, j] = slope
+    return out.ravel() if flat else unrows(out, x.shape, axis)
+
+
+@typed(cumprod_dot)
+def _cumprod_dot(w: Any, x: Any, axis: Any = None) -> Any:
+    if is_none(axis) and x.ndim != 1:
+        return lambda w, x, axis=None: cumprod_dot(w.ravel(), x.ravel(), 0)
+    k = one_axis(0 if is_none(axis) else axis, x.ndim)
+    if k is None:
+        return by_axis(cumprod_dot, "w, x, axis=None", x.ndim)
+    return _along(cumprod_dot, "w, x, axis=None", "x.shape", x.ndim, k, ["s = dtype(1)", "d = dtype(0)"],
+                  ["d = d * {x} + s * {w}", "s *= {x}", "{out} = d"], dtype=_dtype(x).type)  # fmt: skip
+
+
 def ordered(v: Any) -> Any:
     """A 1-d array sorted stably, nan last, and the permutation."""
     turn = np.argsort(v, kind="stable")
@@ -616,6 +640,24 @@ def _sort_dx(w: Any, x: Any, axis: Any = -1) -> Any:
         return by_axis(sort_dx, "w, x, axis=-1", x.ndim)
     target = at("out", (f"i{i}" if i != k else f"turn[i{k}]" for i in range(x.ndim)))
     return _sorting(sort_dx, "w, x, axis=-1", x, axis, "x", target + " = {w}", _dtype(w).type)
+
+
+def sort_dot(w: Any, x: Any, axis: Any = -1) -> Any:
+    """Tangent of a sort: the tangents `w` of `x` along the stable permutation."""
+    if axis is None:
+        return sort_dot(w.ravel(), x.ravel(), 0)
+    return np.take_along_axis(w, np.argsort(x, axis=axis, kind="stable"), axis=axis)
+
+
+@typed(sort_dot)
+def _sort_dot(w: Any, x: Any, axis: Any = -1) -> Any:
+    if is_none(axis):
+        return lambda w, x, axis=-1: sort_dot(w.ravel(), x.ravel(), 0)
+    k = one_axis(axis, x.ndim)
+    if k is None:
+        return by_axis(sort_dot, "w, x, axis=-1", x.ndim)
+    source = at("w", (f"i{i}" if i != k else f"turn[i{k}]" for i in range(x.ndim)))
+    return _sorting(sort_dot, "w, x, axis=-1", x, axis, "x", "{out} = " + source, _dtype(w).type)
 
 
 def diff_of(a: Any, n: int = 1, axis: int = -1) -> Any:

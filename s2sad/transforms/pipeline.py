@@ -34,6 +34,7 @@ from s2sad.transforms.reverse import Reversed, reverse
 from s2sad.transforms.share import share
 from s2sad.transforms.slice import live_statements
 from s2sad.transforms.storage import store
+from s2sad.transforms.tangent import tangent
 from s2sad.transforms.tidy import tidy
 from s2sad.transforms.trips import trips
 from s2sad.transforms.webs import split
@@ -55,7 +56,9 @@ def front_after(fn: Any, after: str) -> str:
 
 def passes_of(mode: str) -> tuple[str, ...]:
     """The passes that a program goes through."""
-    return (*FRONT, "webs", "types", "legalize") if mode == "primal" else PASSES
+    if mode == "primal":
+        return (*FRONT, "webs", "types", "legalize")
+    return (*FRONT, "webs", "types", "hoist", "tangent", "slice", "legalize") if mode == "tangent" else PASSES
 
 
 class _Stop(Exception):
@@ -87,7 +90,7 @@ def emit(function: Function, types: Mapping[str, Type], wrt: tuple[str, ...], mo
         function: what `front` returned.
         types: the type of every parameter (hidden ones included).
         wrt: names of the parameters to differentiate with respect to.
-        mode: "primal", "adjoint" or "value_and_adjoint".
+        mode: "primal", "adjoint", "value_and_adjoint" or "tangent".
         after: the name of a pass from the last of the front end on: the text is then the program after that pass.
 
     Raises:
@@ -128,7 +131,9 @@ def _emit(run: _Run, types: Mapping[str, Type], wrt: tuple[str, ...], mode: str)
     function = run.function
     if mode == "primal":
         return _primal(run, result)
-    if not (isinstance(result, Scalar) and is_float(result)):
+    if mode == "tangent" and is_float(result):
+        return _tangent(run, result)
+    if mode == "tangent" or not (isinstance(result, Scalar) and is_float(result)):
         return Emitted(function.name, "", function.params, function.hidden, function.externals, frozenset(), result, wrt)
     run.step("trips", trips)
     aliases = aliases_of.analyse(run.function)
@@ -196,6 +201,39 @@ def guard_of(function: Function, known: Bounds, aliases: Aliases) -> Emitted | N
     name = function.name + "_in_bounds"
     doc = f"Whether every subscript of `{function.name}` is in range."
     return printed(function, name, function.params, {}, doc, known.body, {}, WEAK_BOOL, (), aliases, ())
+
+
+def _tangent(run: _Run, result: Type) -> Emitted:
+    """The value and its tangent: `f_tangent(x, ..., x_dot, ...)`."""
+    aliases = aliases_of.analyse(run.function)
+    check(run.function, aliases, adjoint=False)
+    run.step("hoist", lambda f: hoist(f, shapes_of.analyse(f, aliases)))
+    function = run.function
+    aliases = aliases_of.analyse(function)
+    shapes = shapes_of.analyse(function, aliases)
+    check_rules(function, aliases, run.wrt)
+    made = tangent(function, aliases, shapes, run.wrt)
+    run.show("tangent", made.body)
+    copies = [copy_of(p) for p in function.params if is_written(p, aliases)]
+    copies += [copy_of(dot) for p, dot in zip(run.wrt, made.seeds, strict=True) if is_written(p, aliases)]
+    params = (*function.params, *made.seeds)
+    tangents = [f"{n}_tangent" for n in function.externals]
+    adjoints = [f"{n}_adjoint" for n in function.externals]
+    body = [*copies, *made.body]
+    verify_bound(function.name, body, [*params, "np", "math", *rules.runtime_names(), *function.externals, *adjoints, *tangents])
+    body = live_statements(body, made.names, replace(shapes, names=made.names))
+    run.show("slice", body)
+    final = legalize(replace(function, body=tuple(body), names=made.names))
+    run.show("legalize", list(final.body))
+    used = T.all_names(final.body)
+    externals = {n: f for n, f in function.externals.items() if n in used}
+    for n, f in list(function.externals.items()):
+        for name, rule in ((f"{n}_tangent", custom.tangent_rule(f)), (f"{n}_adjoint", custom.adjoint_rule(f))):
+            if rule is not None and name in used:
+                externals[name] = rule
+    what = ", ".join(run.wrt)
+    doc = f"Value and tangent of `{function.name}`, from the tangent{'s' if len(run.wrt) > 1 else ''} of {what}."
+    return printed(function, f"{function.name}_tangent", params, {}, doc, list(final.body), externals, result, run.wrt, aliases, ())
 
 
 def _primal(run: _Run, result: Type) -> Emitted:

@@ -301,7 +301,7 @@ class _Reverse:
         """The partial derivative and whether an adjoint of zero must win against it."""
         kind = rule.singular.get(p)
         if rule.name == "np.power" and p == rule.params[0]:
-            special = self.power(bound[rule.params[0]], bound[rule.params[1]])
+            special = power(bound[rule.params[0]], bound[rule.params[1]])
             if special is not None:
                 return special
         if rule.name == "np.divide" and p == rule.params[1] and not self.keeps_result(e):
@@ -315,20 +315,6 @@ class _Reverse:
     def may_vanish(self, w: Flow) -> bool:
         """Whether the adjoint may be zero because the value was not selected."""
         return self.root_masked or any(isinstance(n, gast.Call) and (T.dotted(n.func) or "") in activity.SELECTING for n in gast.walk(w.tree()))
-
-    def power(self, x: gast.expr, p: gast.expr) -> tuple[gast.expr, bool] | None:
-        """d x**p / dx for a literal exponent."""
-        k = A.number(p)
-        if k is None:
-            return None
-        one_less = A.literal(k - 1)
-        if k == 0:
-            return T.const(0.0), False
-        if k == 1:
-            return T.const(1), False
-        if k == 2:
-            return A.mul(T.const(2.0 if isinstance(k, float) else 2), A.clone(x)), False
-        return A.mul(A.literal(k), gast.BinOp(A.clone(x), gast.Pow(), one_less)), k < 1
 
     def share(self, w: Flow, uses: int, always: bool = False) -> Flow:
         """Give an adjoint a name if it is used several times and is not trivial."""
@@ -646,6 +632,21 @@ class _Reverse:
         self.in_loop -= 1
         body.end = [self.zero(x) for x in sorted(end - start)]
         return Loop(s, [self.zero(x) for x in inited], body)
+
+
+def power(x: gast.expr, p: gast.expr) -> tuple[gast.expr, bool] | None:
+    """d x**p / dx for a literal exponent."""
+    k = A.number(p)
+    if k is None:
+        return None
+    one_less = A.literal(k - 1)
+    if k == 0:
+        return T.const(0.0), False
+    if k == 1:
+        return T.const(1), False
+    if k == 2:
+        return A.mul(T.const(2.0 if isinstance(k, float) else 2), A.clone(x)), False
+    return A.mul(A.literal(k), gast.BinOp(A.clone(x), gast.Pow(), one_less)), k < 1
 
 
 def nonzero(e: gast.expr) -> bool:

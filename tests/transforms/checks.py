@@ -29,6 +29,7 @@ def check(text, types, *args, wrt="x"):
     _, primal = emitted(text, types, wrt, "primal")
     names = tuple(wrt.split(", "))
     before = copy.deepcopy(args)
+    check_tangent(text, types, args, names, adjoint, primal)
     found = adjoint(*args)
     value, *again = both(*args)
     for a, b in zip(args, before, strict=True):
@@ -39,6 +40,22 @@ def check(text, types, *args, wrt="x"):
         np.testing.assert_array_equal(got, same, err_msg="value_and_adjoint gives another gradient")
         np.testing.assert_allclose(got, differences(primal, args, k), rtol=1e-6, atol=1e-7)
     return shown
+
+
+def check_tangent(text, types, args, names, adjoint, primal):
+    """The tangent of a program: the same value, and the dot-product test against the adjoint."""
+    shown, tangent = emitted(text, types, ", ".join(names), "tangent")
+    rng = np.random.default_rng(len(text))
+    f = program(text, types)
+    given = copy.deepcopy(args)
+    dots = [rng.normal(size=np.shape(args[f.params.index(n)]))[()] for n in names]
+    value, dot = tangent(*given, *dots)
+    for a, b in zip(given, args, strict=True):
+        np.testing.assert_array_equal(a, b, err_msg=f"an argument was altered by\n{shown}")
+    assert value == primal(*copy.deepcopy(args)), shown
+    found = adjoint(*copy.deepcopy(args))
+    product = sum(np.sum(np.asarray(g) * d) for g, d in zip(found if len(names) > 1 else [found], dots, strict=True))
+    np.testing.assert_allclose(dot, product, rtol=1e-9, atol=1e-9, err_msg=shown)
 
 
 def differences(f, args, k):
