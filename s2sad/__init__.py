@@ -1,7 +1,7 @@
 """Source-to-source reverse-mode differentiation of numerical Python."""
 
 from s2sad.api import Derivative, differentiable, grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp
-from s2sad.custom import adjoint_of, nondifferentiable, stop_gradient
+from s2sad.custom import adjoint_of, nondifferentiable, stop_gradient, tangent_of
 from s2sad.errors import DifferentiationError, S2sadError, SourceError, TypeInferenceError, UnsupportedError
 from s2sad.testing import GradientMismatch, check_gradients
 
@@ -25,6 +25,7 @@ __all__ = [
     "jvp",
     "nondifferentiable",
     "stop_gradient",
+    "tangent_of",
     "value_and_grad",
     "vjp",
 ]

@@ -96,7 +96,7 @@ def hvp(*args: Any, **kwargs: Any) -> NoReturn:
 
 
 def _not_built(name: str) -> NoReturn:
-    raise UnsupportedError(Problem("S2S141", f"s2sad.{name} is not built yet; grad, value_and_grad and differentiable are"))
+    raise UnsupportedError(Problem("S2S141", f"s2sad.{name} is not built yet; grad, value_and_grad, jvp and differentiable are"))
 
 
 def _make(mode: str, f: Callable[..., Any] | None, wrt: Wrt, jit: bool) -> Any:
@@ -148,7 +148,7 @@ class _State:
         self.arity = len(self.params) - len(self.hidden)
         # what the user has said of the functions that are called, and what the rules for them call
         self.said = [(f, *_said(f)) for f in {id(f): f for f in (*self.watch.reached, *externals)}.values()]
-        self.rules = [Watch(rule) for _, rule, _ in self.said if isinstance(rule, types.FunctionType)]
+        self.rules = [Watch(rule) for _, *both, _ in self.said for rule in both if isinstance(rule, types.FunctionType)]
         # whether the program still means the same
         self.holds: Callable[[], bool] = self._all_hold if self.said or self.rules or self.attributes else self.watch.unchanged
 
@@ -175,8 +175,8 @@ class _State:
     def _all_hold(self) -> bool:
         if not self.watch.unchanged():
             return False
-        for f, rule, constant in self.said:
-            if custom.adjoint_rule(f) is not rule or custom.is_nondifferentiable(f) is not constant:
+        for f, rule, forward, constant in self.said:
+            if custom.adjoint_rule(f) is not rule or custom.tangent_rule(f) is not forward or custom.is_nondifferentiable(f) is not constant:
                 return False
         for watch in self.rules:
             if not watch.unchanged():
@@ -213,9 +213,9 @@ def _is_attribute(assumption: Any) -> bool:
     return len(read.path) > 1 and not isinstance(read.fn.__globals__.get(read.path[0]), types.ModuleType)
 
 
-def _said(f: object) -> tuple[object, bool]:
-    """The user's rule for a function, and whether it carries no derivative."""
-    return custom.adjoint_rule(f), custom.is_nondifferentiable(f)
+def _said(f: object) -> tuple[object, object, bool]:
+    """The user's rules for a function, and whether it carries no derivative."""
+    return custom.adjoint_rule(f), custom.tangent_rule(f), custom.is_nondifferentiable(f)
 
 
 class _Program:

@@ -333,7 +333,7 @@ def test_gradients_of_gradients_and_wrapped_functions_are_refused():
         grad(len)
 
 
-@pytest.mark.parametrize("name", ["jvp", "vjp", "jacobian", "hessian", "hvp"])
+@pytest.mark.parametrize("name", ["vjp", "jacobian", "hessian", "hvp"])
 def test_what_is_not_built_says_so(name):
     with pytest.raises(NotImplementedError, match=f"{name} is not built yet") as e:
         getattr(s2sad, name)(inner)

@@ -69,6 +69,7 @@ class _Forward:
         self.names.update({d: self.names[n] for n, d in self.dots.items()})
         self.shapes = replace(shapes, names=self.names, dims={**shapes.dims, **{d: shapes.dims.get(n) for n, d in self.dots.items()}})
         self.stmt: gast.stmt | None = None
+        self.temps: list[gast.stmt] = []  # what runs before the tangent of the statement
         self.root: gast.expr | None = None  # the whole right side, if its value has the name `result` where the tangent is computed
         self.result: gast.expr | None = None
 
@@ -175,7 +176,14 @@ class _Forward:
             return None
         floats = [(p, a) for p, a in bound.items() if is_float(type_of(a, self.names))]
         dots = [given.get(p) or self.zero(a) for p, a in floats]
-        return gast.Call(T.name(f"{name}_tangent"), [*map(A.clone, bound.values()), self.value_of(e), *dots], [])
+        return self.named(gast.Call(T.name(f"{name}_tangent"), [*map(A.clone, bound.values()), self.value_of(e), *dots], []), type_of(e, self.names))
+
+    def named(self, e: gast.expr, t: Type) -> gast.expr:
+        """A name for a value, whose type the value itself does not tell: what a user's rule returns."""
+        n = self.fresh("w")
+        self.names[n] = t
+        self.temps.append(gast.Assign([T.store(n)], e, None))
+        return T.name(n)
 
     def along(self, e: gast.expr, rule: rules.Rule, bound: Mapping[str, gast.expr], p: str, dot: gast.expr) -> gast.expr:
         """Where the entries of the result have arguments of their own: the adjoint of ones, times the tangent, is summed."""
@@ -184,6 +192,8 @@ class _Forward:
         one: gast.expr = T.const(1.0) if t.dtype == "float64" else T.expr("np.float32(1.0)")
         seed = T.expr("np.ones_like(y)", y=value) if is_array(t) else one
         gradient = T.substitute(rule.partials[p], {**bound, rule.result: value, f"{rule.result}_bar": seed})
+        if any(isinstance(c, gast.Call) and T.dotted(c.func) == "given_adjoint" for c in gast.walk(gradient)):
+            gradient = self.named(gradient, type_of(bound[p], self.names))
         product = A.mul(gradient, dot)
         if not is_array(type_of(bound[p], self.names)):
             return product
@@ -229,7 +239,7 @@ class _Forward:
     def block(self, body: list[gast.stmt]) -> list[gast.stmt]:
         out: list[gast.stmt] = []
         for s in body:
-            self.stmt, self.root, self.result = s, None, None
+            self.stmt, self.root, self.result, self.temps = s, None, None, []
             if isinstance(s, gast.If):
                 out.append(T.at(gast.If(s.test, self.block(s.body), self.block(s.orelse)), s))
             elif isinstance(s, gast.For):
@@ -247,6 +257,10 @@ class _Forward:
         return out
 
     def shared(self, pair: list[gast.stmt]) -> list[gast.stmt]:
+        """A statement and its tangent, in the order in which they run, with names for what both compute."""
+        if self.temps:
+            k = next(i for i, s in enumerate(pair) if s is not self.stmt)
+            pair = [*pair[:k], *T.at(self.temps, self.stmt), *pair[k:]]
         return pair if len(pair) < 2 else share(pair, self.names, self.fresh)
 
     def assign(self, s: gast.Assign) -> list[gast.stmt]:
@@ -340,11 +354,11 @@ class _Forward:
             base = views.view_base(s.value, self.names)
             if base is not None or isinstance(s.value, gast.Name):
                 results = [gast.Call(gast.Attribute(r, "copy", gast.Load()), [], []) for r in results]
-        if d is not None and len(out) == 1:
+        if d is not None and self.root is not None:
             n_dot = self.fresh("out_dot")
             self.names[n_dot] = t
-            out.append(T.at(gast.Assign([T.store(n_dot)], results[1], None), s))
-            out = self.shared(out)
+            out += [*T.at(self.temps, s), T.at(gast.Assign([T.store(n_dot)], results[1], None), s)]
+            out = share(out, self.names, self.fresh)
             results[1] = T.name(n_dot)
         return [*out, T.at(gast.Return(gast.Tuple(results, gast.Load())), s)]
 

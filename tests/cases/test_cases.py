@@ -161,3 +161,28 @@ def test_compiled(case):
 
 def test_refused_lists_known_cases():
     assert set(CASES) >= REFUSED
+
+
+TANGENTS = sorted(c.id for c in CASES.values() if c.order == 1 and not isinstance(c.expect, Raises) and c.id not in REFUSED and not c.mem_mb)
+
+
+@pytest.mark.parametrize("id", TANGENTS)
+def test_tangent_agrees_with_gradient(id):
+    """The dot-product test: forward mode along a direction, and the gradient times that direction."""
+    case = CASES[id]
+    args = case.fresh()
+    try:
+        gradient = s2sad.grad(case.fn, wrt=case.wrt, jit=False)(*case.fresh(), **case.kwargs)
+    except s2sad.DifferentiationError:  # cases in which a refusal is right, too
+        return
+    several = isinstance(case.wrt, tuple)
+    wrt = case.wrt if several else (case.wrt,)
+    rng = np.random.default_rng(5)
+    dots = tuple(rng.normal(size=np.shape(args[w]))[()] for w in wrt)
+    _, dot = s2sad.jvp(case.fn, wrt=wrt, jit=False)(*args, tangents=dots, **case.kwargs)
+    product = sum(np.sum(np.asarray(g, dtype=float) * d) for g, d in zip(gradient if several else (gradient,), dots, strict=True))
+    single = any(np.asarray(a).dtype == np.float32 for a in args if isinstance(a, (np.ndarray, np.generic)))
+    np.testing.assert_allclose(dot, product, rtol=1e-5 if single else 1e-8, atol=1e-9)
+    for k, (a, b) in enumerate(zip(args, case.fresh(), strict=True)):
+        if k not in case.mutates:
+            np.testing.assert_array_equal(a, b, err_msg=f"argument {k} was altered")
