@@ -119,6 +119,7 @@ CODES: dict[str, tuple[str, str, str]] = {
     "S2S141": ("A kind of derivative that is not built yet", "hessian(f)", "grad(f), and differences of it"),
     "S2S204": ("A form of a library call that has no derivative", "np.inner(A, B)  # of matrices", "A @ B.T"),
     "S2S205": ("An argument that its function's rule does not differentiate", "np.interp(x, xp * a, fp)", "np.interp(x, stop_gradient(xp * a), fp)"),
+    "S2S207": ("A function without tangent rule whose result is an array, in forward mode", "y = opaque(x)", "@s2sad.tangent_of(opaque)"),
     "S2S303": ("A write into an array that may have a second name", "b = a if n > 0 else c\na[0] = x\ny = b[0]", "b = a.copy() if n > 0 else c"),
     "S2S304": ("A write into memory that may be shared or not, as the layout decides", "b = np.ravel(a)\nb[0] = x", "b = np.ravel(a).copy()"),
     "S2S501": ("An operation whose operands' types do not fit", "x[0.5]", "x[int(0.5)]"),

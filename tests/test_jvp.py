@@ -28,7 +28,7 @@ def test_array_results_compiled():
     h = 1e-6
     expected = (stencil(u + h * v, 0.1 + h * 0.5, 5) - stencil(u - h * v, 0.1 - h * 0.5, 5)) / (2 * h)
     np.testing.assert_allclose(tangent, expected, rtol=1e-7)
-    assert "add_to(u_dot[1:-1], " in f.source()
+    assert f.source().index("u_dot[1:-1]") < f.source().index("add_to(u[1:-1]")
     plain = jvp(stencil, wrt=("u0", "nu"), jit=False)(u, 0.1, 5, tangents=(v, 0.5))
     np.testing.assert_allclose(plain[1], tangent, rtol=1e-14)
     # other layouts of arguments and tangents
