@@ -10,6 +10,7 @@ import math
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 
 import gast
@@ -21,7 +22,7 @@ from s2sad.analysis.external import NotTyped, returned
 from s2sad.errors import TypeInferenceError, problem
 from s2sad.lang import tree as T
 from s2sad.lang.tree import Function, SourceMap
-from s2sad.lang.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Array, Scalar, Static, Tuple, Type, is_array
+from s2sad.lang.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Array, List, Scalar, Static, Tuple, Type, is_array
 from s2sad.rules.forms import KEYWORDS
 
 DTYPES = ("float64", "float32", "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
@@ -122,10 +123,114 @@ def join(a: Type, b: Type) -> Type | None:
     if isinstance(a, Array) and isinstance(b, Array):
         if (a.dtype, a.ndim) != (b.dtype, b.ndim):
             return None
-        return Array(a.dtype, a.ndim, a.layout if a.layout == b.layout else "A", a.ones & b.ones)
+        return Array(a.dtype, a.ndim, a.layout if a.layout == b.layout else "A", a.ones & b.ones, a.weak and b.weak)
+    if isinstance(a, List) and isinstance(b, List):
+        item = join_items(a.item, b.item)
+        return None if item is None and (a.item or b.item) else List(item)
     if isinstance(a, Tuple) and isinstance(b, Tuple) and len(a.items) == len(b.items):
         items = [join(x, y) for x, y in zip(a.items, b.items, strict=True)]
         return None if None in items else Tuple(tuple(i for i in items if i is not None))
+    return None
+
+
+def join_items(a: Type | None, b: Type | None) -> Type | None:
+    """The type of the items of a list that holds both; None if there is none. A list of rows is one, whether they are lists or arrays.
+
+    >>> str(join_items(WEAK_INT, WEAK_FLOAT)), join_items(WEAK_FLOAT, Scalar("float32"))
+    ('float', None)
+    """
+    if a is None or b is None or a == Static(None) or b == Static(None):
+        return a if b is None or b == Static(None) else b
+    if isinstance(a, Scalar) and isinstance(b, Scalar):
+        both = join(a, b)
+        # a float that became a float32 would lose digits
+        return None if "float32" in (a.dtype, b.dtype) and {a.dtype, b.dtype} - {"float32", "int64", "bool"} else both
+    if isinstance(a, List) and isinstance(b, Array):
+        a, b = b, a
+    if isinstance(a, Array) and isinstance(b, List):
+        other = as_array(b)
+        return Array(a.dtype, a.ndim) if other is not None and (other.dtype, other.ndim) == (a.dtype, a.ndim) else None
+    if isinstance(a, Array) and isinstance(b, Array):
+        return Array(a.dtype, a.ndim) if (a.dtype, a.ndim) == (b.dtype, b.ndim) else None
+    return join(a, b)
+
+
+def as_array(t: Type | None) -> Array | None:
+    """The array that holds a list: of one more axis than its items.
+
+    >>> str(as_array(List(List(WEAK_FLOAT)))), as_array(List(WEAK_FLOAT)).weak
+    ('float64[:, ::1]', True)
+    """
+    if not isinstance(t, List):
+        return t if isinstance(t, Array) else None
+    if isinstance(t.item, Scalar):
+        return Array(t.item.dtype, 1, "C", frozenset(), t.item.weak)
+    row = as_array(t.item)
+    return None if row is None else Array(row.dtype, row.ndim + 1, "C", frozenset(), row.weak)
+
+
+def items_of(node: gast.expr, t: Type) -> Type | None:
+    """The type of what a sequence holds."""
+    if isinstance(t, List):
+        return t.item
+    if isinstance(t, Array):
+        return Scalar(t.dtype, t.weak) if t.ndim == 1 else Array(t.dtype, t.ndim - 1)
+    if isinstance(t, Tuple):
+        return _mixed(node, t.items)
+    raise TypeProblem(node, f"A list of what {t} holds", "list(x) of an array or a list")
+
+
+def _mixed(node: gast.expr, types: Sequence[Type | None]) -> Type | None:
+    """The type of the items of one list."""
+    found: Type | None = None
+    for t in types:
+        t = _item_type(node, t)
+        both = join_items(found, t)
+        if both is None and (found or t):
+            raise TypeProblem(node, f"A list holds {found} and {t}", "a list for each of them", "The items of a list have one type.")
+        found = both
+    return found
+
+
+def _item_type(node: gast.expr, t: Type | None) -> Type | None:
+    """The type of a value as an item; a tuple of numbers is a row."""
+    if isinstance(t, Tuple):
+        return List(_mixed(node, t.items))
+    if isinstance(t, Array):
+        return Array(t.dtype, t.ndim)
+    return t
+
+
+def list_of(node: gast.expr, names: Mapping[str, Type]) -> List | None:
+    """The type of an expression that is a list, None for others; a display `[a, b]` is a list here."""
+    if isinstance(node, gast.List):
+        return List(_mixed(node, [list_of(e, names) or type_of(e, names) for e in node.elts]))
+    if isinstance(node, gast.BinOp) and isinstance(node.op, (gast.Mult, gast.Add)):
+        left, right = list_of(node.left, names), list_of(node.right, names)
+        if isinstance(node.op, gast.Add):
+            if left is None or right is None:
+                return None
+            return List(_mixed(node, [left.item, right.item]))
+        found, times = (left, node.right) if left is not None else (right, node.left)
+        if found is None:
+            return None
+        t = type_of(times, names)
+        return found if isinstance(t, Scalar) and t.dtype not in ("float64", "float32") else None
+    if isinstance(node, gast.Name):
+        own = names.get(node.id)
+        return own if isinstance(own, List) else None
+    if isinstance(node, gast.Subscript):
+        base = list_of(node.value, names)
+        if base is None:
+            return None
+        return base if isinstance(node.slice, gast.Slice) else base.item if isinstance(base.item, List) else None
+    if isinstance(node, gast.Call):
+        callee = T.dotted(node.func)
+        if callee in ("sorted", "list"):
+            return List(items_of(node, list_of(node.args[0], names) or type_of(node.args[0], names))) if node.args else List()
+        if isinstance(node.func, gast.Attribute) and node.func.attr in ("copy", "pop") and isinstance(node.func.value, gast.Name):
+            base = list_of(node.func.value, names)
+            return base if base is None or node.func.attr == "copy" else base.item if isinstance(base.item, List) else None
     return None
 
 
@@ -248,8 +353,18 @@ def _number(dtype: str, node: gast.expr) -> str:
 
 
 def _binop(node: gast.BinOp, names: Mapping[str, Type]) -> Type:
+    if isinstance(node.left, gast.List) or isinstance(node.right, gast.List):
+        found = list_of(node, names)
+        if found is not None:
+            return found
     left, right = type_of(node.left, names), type_of(node.right, names)
     op = type(node.op).__name__
+    if isinstance(left, List) or isinstance(right, List):
+        found = list_of(node, names)
+        if found is not None:
+            return found
+    if isinstance(left, List) != isinstance(right, List) and isinstance(left if isinstance(right, List) else right, Array):
+        left, right = as_array(left) or left, as_array(right) or right  # NumPy makes an array of the list
     if isinstance(left, Tuple) and isinstance(right, Tuple) and op == "Add":
         return Tuple(left.items + right.items)
     return operate(op, node, left, right, exponent=literal(node.right) if op == "Pow" else MISSING)
@@ -395,21 +510,35 @@ def region(subscript: gast.Subscript, names: Mapping[str, Type]) -> str:
 
 
 def _subscript(node: gast.Subscript, names: Mapping[str, Type]) -> Type:
-    base = type_of(node.value, names)
+    base = list_of(node.value, names) or type_of(node.value, names)
     if isinstance(base, Tuple):
         return _tuple_item(node, base, names)
+    if isinstance(base, List):
+        return _list_item(node, base, names)
     if not isinstance(base, Array):
         raise TypeProblem(node, f"{base} cannot be indexed", "an array")
     what, kinds = _region(node, base, names)
     if what == "element":
-        return Scalar(base.dtype)
+        return Scalar(base.dtype, base.weak)
     index = indices(node)
     if what in ("fancy", "mask"):
         arrays = [t for t in (type_of(i, names) for i, k in zip(index, kinds, strict=True) if k in ("ints", "mask")) if isinstance(t, Array)]
         taken = kinds.count("int") + (arrays[0].ndim if what == "mask" else len(arrays))
         made = 1 if what == "mask" else max(t.ndim for t in arrays)
         return Array(base.dtype, base.ndim - taken + made + kinds.count("new"), "C")
-    return Array(base.dtype, base.ndim - kinds.count("int") + kinds.count("new"), _view_layout(base, index, kinds), _view_ones(base, index, kinds))
+    return Array(base.dtype, base.ndim - kinds.count("int") + kinds.count("new"), _view_layout(base, index, kinds), _view_ones(base, index, kinds),
+                 base.weak)
+
+
+def _list_item(node: gast.Subscript, base: List, names: Mapping[str, Type]) -> Type:
+    if isinstance(node.slice, gast.Slice):
+        return base
+    t = type_of(node.slice, names)
+    if not (isinstance(t, Scalar) and t.dtype not in ("float64", "float32")):
+        raise TypeProblem(node, f"An index of type {t} of a list", "xs[int(k)]", "Only integers and slices are indices of a list.")
+    if base.item is None:
+        raise UnknownName(node, "An item is read of a list that is always empty", "xs.append(x)\nbefore this line")
+    return base.item
 
 
 def _tuple_item(node: gast.Subscript, base: Tuple, names: Mapping[str, Type]) -> Type:
@@ -484,6 +613,9 @@ def _view_ones(base: Array, index: list[gast.expr], kinds: list[str]) -> frozens
 
 def _call(node: gast.Call, names: Mapping[str, Type]) -> Type:
     name = T.dotted(node.func)
+    found = list_of(node, names)
+    if found is not None:
+        return found
     if name is None or not name.startswith(("np.", "math.")):
         if isinstance(node.func, gast.Attribute):
             return _method(node, names)
@@ -531,7 +663,14 @@ def call_types(name: str, node: gast.Call, names: Mapping[str, Type]) -> tuple[t
         what = f"the keyword `{unknown[0]}`" if unknown else f"{len(node.args)} arguments"
         raise TypeProblem(node, f"{name} with {what} is not supported", f"{name}({', '.join(params)})")
     static = {p: value for p, e in given.items() if (value := _static(e, names)) is not MISSING}
-    return tuple(type_of(given[p], names) if p in given else None for p in params), static
+    return tuple(_argument(type_of(given[p], names)) if p in given else None for p in params), static
+
+
+def _argument(t: Type) -> Type:
+    """The type of an argument of a library function: NumPy makes an array of a list."""
+    if isinstance(t, List):
+        return as_array(t) or t
+    return Tuple(tuple(map(_argument, t.items))) if isinstance(t, Tuple) else t
 
 
 def _runtime(name: str, node: gast.Call, names: Mapping[str, Type]) -> Type:
@@ -564,8 +703,12 @@ def _static(e: gast.expr, names: Mapping[str, Type]) -> Any:
 
 def _method(node: gast.Call, names: Mapping[str, Type]) -> Type:
     base, method = type_of(node.func.value, names), node.func.attr
+    if isinstance(base, List) and method == "pop":
+        if base.item is None:
+            raise UnknownName(node, "An item is taken of a list that is always empty", "xs.append(x)\nbefore this line")
+        return base.item
     if isinstance(base, Array) and method == "copy":
-        return Array(base.dtype, base.ndim, "C" if base.layout == "A" else base.layout, base.ones)
+        return Array(base.dtype, base.ndim, "C" if base.layout == "A" else base.layout, base.ones, base.weak)
     if isinstance(base, Scalar) and method == "copy" and not base.weak:
         return base
     if isinstance(base, (Array, Scalar)) and method == "astype" and node.args:
@@ -624,13 +767,31 @@ def _sequence(node: gast.Call, types: list[Type]) -> Type:
     """Python's `sum`, `any`, `all` of an array with one axis, or of a shape."""
     name = T.dotted(node.func) or ""
     t = types[0]
+    if isinstance(t, List):
+        if t.item is None and name == "sum":
+            raise UnknownName(node, "The sum of a list that is always empty", "0.0")
+        if isinstance(t.item, (Array, List)):
+            if name != "sum" or len(types) > 1:
+                raise TypeProblem(node, f"Python's `{name}` of a list of rows", f"np.{name}(np.array(xs))")
+            row = as_array(t.item)
+            return row if row is not None and isinstance(t.item, Array) else _bad_sum(node)
+        if name != "sum" or t.item is None:
+            return WEAK_BOOL
+        return _join_all(node, [WEAK_INT, t.item, *types[1:]])
     if isinstance(t, Tuple) and name == "sum":
         return _join_all(node, [WEAK_INT, *t.items, *types[1:]])
     if not isinstance(t, Array) or t.ndim != 1:
         raise TypeProblem(node, f"Python's `{name}` of {t}", f"np.{name}(x)")
     if name == "sum" and t.dtype not in ("float64", "float32", "int64", "bool"):
         raise TypeProblem(node, f"Python's `sum` of {t.dtype} values", "np.sum(x)", "It adds them up in 64 bits.")
-    return _asked(node, name, types, {})
+    found = _asked(node, name, types, {})
+    if name == "sum" and t.weak:
+        return _join_all(node, [WEAK_INT, Scalar(t.dtype, weak=True), *types[1:]])
+    return found
+
+
+def _bad_sum(node: gast.Call) -> Type:
+    raise TypeProblem(node, "Python's `sum` of lists", "np.sum(np.array(xs), axis=0)")
 
 
 def _to(result: Scalar) -> Callable[[gast.Call, list[Type]], Type]:
@@ -645,7 +806,17 @@ def _range(node: gast.Call, types: list[Type]) -> Type:
     return Tuple((WEAK_INT,))
 
 
+def _first(node: gast.Call, types: list[Type]) -> Type:
+    """Where `max` or `min` finds its result."""
+    t = types[0]
+    if isinstance(t, Tuple) or isinstance(t, List) and (t.item is None or isinstance(t.item, Scalar)) or isinstance(t, Array) and t.ndim == 1:
+        return WEAK_INT
+    name = (T.dotted(node.func) or "")[-3:]
+    raise TypeProblem(node, f"Python's `{name}` of {t}", f"np.{name}(x)")
+
+
 _BUILTINS: Mapping[str, Callable[[gast.Call, list[Type]], Type]] = {
+    "first_max": _first, "first_min": _first,
     "range": _range,
     "sum": _sequence, "any": _sequence, "all": _sequence,
     "len": _len, "abs": _abs, "round": _round, "min": _extreme, "max": _extreme,
@@ -670,13 +841,13 @@ def walk(body: list[gast.stmt] | tuple[gast.stmt, ...]) -> Iterator[gast.stmt]:
             yield from walk(getattr(s, block, []))
 
 
-def infer(function: Function, params: Mapping[str, Type]) -> Mapping[str, Type]:
-    """The type of every name of a function in normal form, given the types of its parameters.
+def infer(function: Function, params: Mapping[str, Type], fixed: Mapping[str, Type] = MappingProxyType({})) -> Mapping[str, Type]:
+    """The type of every name of a function in normal form, given the types of its parameters (and of names whose type is known: `fixed`).
 
     Raises TypeInferenceError where a name is an array here and a number there, or arrays of several dtypes or dimensions, where NumPy would
     raise TypeError, and where a name that is read never gets a value.
     """
-    names: dict[str, Type] = {**params, **{n: Static(f) for n, f in function.externals.items()}}
+    names: dict[str, Type] = {**params, **fixed, **{n: Static(f) for n, f in function.externals.items()}}
     first: dict[str, gast.stmt] = {}
     waiting: TypeProblem | None = None
     changed = True
@@ -692,6 +863,8 @@ def infer(function: Function, params: Mapping[str, Type]) -> Mapping[str, Type]:
             except TypeProblem as p:
                 raise _error(function.source, p, s) from None
             for name, t in found.items():
+                if name in fixed:
+                    continue
                 old = names.get(name)
                 new = t if old is None else join(old, t)
                 if new is None:
@@ -707,16 +880,32 @@ def infer(function: Function, params: Mapping[str, Type]) -> Mapping[str, Type]:
 def _bindings(s: gast.stmt, names: Mapping[str, Type]) -> dict[str, Type]:
     """The types that a statement gives to names; checks its other expressions on the way."""
     if isinstance(s, gast.Assign):
-        value = type_of(s.value, names)
         target, = s.targets
         if isinstance(target, gast.Name):
-            return {target.id: value}
+            found = list_of(s.value, names)
+            if found is not None:
+                return _tied(target.id, s.value, found, names)
+            return {target.id: type_of(s.value, names)}
+        value = type_of(s.value, names)
+        base = names.get(target.value.id) if isinstance(target.value, gast.Name) else None
+        if isinstance(base, List):
+            return _stored(target, s.value, base, names)
         _check_store(s, target, value, names)
         return {}
+    if isinstance(s, gast.Expr) and isinstance(s.value, gast.Call) and isinstance(s.value.func, gast.Attribute):
+        return _changed(s.value, names)
+    if isinstance(s, gast.AugAssign) and isinstance(names.get(getattr(s.target, "id", "")), List):
+        more = list_of(s.value, names) or type_of(s.value, names)
+        if not isinstance(s.op, gast.Add):
+            raise TypeProblem(s, "A list is changed by another operator than `+=`", "xs = xs * 2")
+        return {s.target.id: List(_mixed(s.value, [names[s.target.id].item, items_of(s.value, more)]))}  # type: ignore[union-attr]
     if isinstance(s, gast.AugAssign):
         value = type_of(s.value, names)
         old = type_of(s.target, names)
         new = operate(type(s.op).__name__, s, old, value, exponent=literal(s.value))
+        base = names.get(s.target.value.id) if isinstance(s.target, gast.Subscript) and isinstance(s.target.value, gast.Name) else None
+        if isinstance(base, List):
+            return {s.target.value.id: List(_mixed(s.value, [base.item, new]))} if isinstance(new, Scalar) else {}
         if isinstance(s.target, gast.Name) and not isinstance(old, Array):
             return {s.target.id: new}
         _check_store(s, s.target, new, names)
@@ -733,6 +922,50 @@ def _bindings(s: gast.stmt, names: Mapping[str, Type]) -> dict[str, Type]:
     elif isinstance(s, (gast.Return, gast.Expr)) and s.value is not None and not (isinstance(s, gast.Expr) and isinstance(s.value, gast.Constant)):
         type_of(s.value, names)
     return {}
+
+
+def _tied(target: str, value: gast.expr, found: List, names: Mapping[str, Type]) -> dict[str, Type]:
+    """The types that `target = value` gives to two names of one list: what either comes to hold, both hold."""
+    old = names.get(target)
+    if not isinstance(old, List):
+        return {target: found}
+    both = List(_mixed(value, [old.item, found.item]))
+    if isinstance(value, gast.Name):
+        return {target: both, value.id: both}
+    if isinstance(value, gast.Subscript) and isinstance(value.value, gast.Name) and not isinstance(value.slice, gast.Slice):
+        base = names[value.value.id]
+        if isinstance(base, List):
+            return {target: both, value.value.id: List(_mixed(value, [base.item, both]))}
+    return {target: both}
+
+
+def _held(value: gast.expr, item: Type | None, names: Mapping[str, Type]) -> dict[str, Type]:
+    """A list that becomes an item of another one: what either comes to hold, both hold."""
+    if isinstance(value, gast.Name) and isinstance(item, List) and isinstance(names.get(value.id), List):
+        return {value.id: item}
+    return {}
+
+
+def _stored(target: gast.Subscript, value: gast.expr, base: List, names: Mapping[str, Type]) -> dict[str, Type]:
+    """The type of a list into which `xs[i] = value` stores."""
+    if isinstance(target.slice, gast.Slice):
+        raise TypeProblem(target, "A slice of a list is assigned", "for k in range(a, b):\n    xs[k] = ...")
+    type_of(target.slice, names)
+    item = _mixed(value, [base.item, list_of(value, names) or type_of(value, names)])
+    return {T.base_name(target): List(item), **_held(value, item, names)}
+
+
+def _changed(call: gast.Call, names: Mapping[str, Type]) -> dict[str, Type]:
+    """The type of a list that a method changes."""
+    base = type_of(call.func.value, names)
+    if not isinstance(base, List) or not isinstance(call.func.value, gast.Name):
+        raise TypeProblem(call, f"`.{call.func.attr}()` of {base}", "a list")
+    if not call.args:
+        return {}
+    value = call.args[0]
+    t = list_of(value, names) or type_of(value, names)
+    item = _mixed(value, [base.item, items_of(value, t) if call.func.attr == "extend" else t])
+    return {call.func.value.id: List(item), **(_held(value, item, names) if call.func.attr == "append" else {})}
 
 
 def _check_store(s: gast.stmt, target: gast.expr, value: Type, names: Mapping[str, Type]) -> None:

@@ -26,6 +26,8 @@ class Scalar:
 class Array:
     """An array. `layout` is "C", "F" or "A" (any strides); `ones` are the axes that have length 1 by construction.
 
+    `weak`: it holds a list of Python numbers, so its elements are weak.
+
     >>> str(Array("float64", 2)), str(Array("float64", 2, "A"))
     ('float64[:, ::1]', 'float64[:, :]')
     """
@@ -34,6 +36,7 @@ class Array:
     ndim: int
     layout: str = "C"
     ones: frozenset[int] = frozenset()
+    weak: bool = False
 
     def __str__(self) -> str:
         axes = [":"] * self.ndim
@@ -53,6 +56,16 @@ class Tuple:
 
 
 @dataclass(frozen=True)
+class List:
+    """A list of values of one type; None before anything is known of them. `transforms.lists` makes arrays of them."""
+
+    item: Type | None = None
+
+    def __str__(self) -> str:
+        return f"list of {self.item}" if self.item is not None else "list"
+
+
+@dataclass(frozen=True)
 class Static:
     """A value known when compiling: None, a string, a dtype."""
 
@@ -62,7 +75,7 @@ class Static:
         return repr(self.value)
 
 
-Type = Scalar | Array | Tuple | Static
+Type = Scalar | Array | Tuple | List | Static
 
 WEAK_FLOAT = Scalar("float64", weak=True)
 WEAK_INT = Scalar("int64", weak=True)

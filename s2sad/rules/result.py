@@ -127,8 +127,10 @@ def _values(p: str, t: Type) -> Iterator[Any]:
             yield {"float64": 1.0, "bool": True}.get(t.dtype, integer)
         else:
             yield np.dtype(t.dtype).type(1)
-    else:
+    elif isinstance(t, Array):
         yield from _arrays(t)
+    else:
+        raise RuleError(f"a {t} is not supported here")
 
 
 def _arrays(t: Array) -> Iterator[Any]:

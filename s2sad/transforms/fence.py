@@ -19,6 +19,7 @@ from s2sad.transforms.resolve import (
     JOINS,
     KEPT_ATTRIBUTES,
     KEPT_METHODS,
+    LIST_METHODS,
     METHODS,
     PLAIN,
     Callee,
@@ -45,13 +46,10 @@ STATEMENTS: dict[str, tuple[str, str]] = {
 }
 
 EXPRESSIONS: dict[str, tuple[str, str, str]] = {
-    "GeneratorExp": ("S2S111", "A generator expression cannot be differentiated", "np.sum(x * x)  # array operations, or a loop that adds up"),
-    "ListComp": ("S2S111", "A list comprehension cannot be differentiated", "y = np.empty(n)\nfor i in range(n):\n    y[i] = ..."),
     "SetComp": ("S2S111", "A set comprehension cannot be differentiated", "y = np.empty(n)\nfor i in range(n):\n    y[i] = ..."),
     "DictComp": ("S2S111", "A dict comprehension cannot be differentiated", "y = np.empty(n)\nfor i in range(n):\n    y[i] = ..."),
     "Dict": ("S2S113", "A dict cannot be differentiated", "# one variable for each entry, or an array"),
     "Set": ("S2S113", "A set cannot be differentiated", "np.array([a, b])"),
-    "List": ("S2S113", "A list cannot hold differentiated values", "np.array([a, b])  # or y = np.empty(n), then y[i] = ..."),
     "Lambda": ("S2S111", "A lambda cannot be differentiated", "def f(x):  # at the top level of the file\n    return ..."),
     "Yield": ("S2S111", "`yield` cannot be differentiated", "y = np.empty(n)\nfor i in range(n):\n    y[i] = ...\nreturn y"),
     "YieldFrom": ("S2S111", "`yield` cannot be differentiated", "y = np.empty(n)\nfor i in range(n):\n    y[i] = ...\nreturn y"),
@@ -66,6 +64,9 @@ _ARITY = {
     "range": (1, 3), "len": (1, 1), "abs": (1, 1), "int": (0, 1), "float": (0, 1), "bool": (0, 1), "round": (1, 2), "min": (1, 99), "max": (1, 99),
     "sum": (1, 2), "any": (1, 1), "all": (1, 1), "pow": (2, 2), "divmod": (2, 2), "sorted": (1, 1), "list": (0, 1),
 }
+
+#: Functions that take a generator.
+GENERATED = ("sum", "any", "all", "min", "max", "sorted", "list", "math.fsum", "math.prod")
 
 _NUMPY_TYPES = frozenset(f"np.{t}" for t in "float64 float32 int64 int32 int16 int8 uint64 uint32 uint16 uint8 bool_".split())
 
@@ -83,10 +84,10 @@ def fence(function: T.Function) -> T.Function:
 
     >>> from s2sad.transforms.front import build
     >>> def f(x):
-    ...     return [x, 2.0 * x]
+    ...     return {"y": 2.0 * x}
     >>> build(f, "fence")
     Traceback (most recent call last):
-    s2sad.errors.UnsupportedError: A list cannot be differentiated [S2S113]
+    s2sad.errors.UnsupportedError: A dict cannot be differentiated [S2S113]
     """
     found: list[Problem] = []
     seen: set[int] = set()
@@ -179,14 +180,9 @@ class _Checker:
         call = s.value
         if isinstance(call, gast.Call):
             name = T.dotted(call.func)
-            if isinstance(call.func, gast.Attribute) and name not in (None, "") and not self._library(name):
-                if call.func.attr in ("append", "extend", "insert", "pop"):
-                    instead = "y = np.empty(n)\nfor i in range(n):\n    y[i] = ..."
-                    self.add(s, "S2S113", "A list that grows cannot hold differentiated values", instead)
-                    return
-                if call.func.attr == "sort":
-                    self.add(s, "S2S122", "The in-place method `.sort()` cannot be differentiated", "x[:] = np.sort(x)")
-                    return
+            if isinstance(call.func, gast.Attribute) and call.func.attr in LIST_METHODS and not (name and self._library(name)):
+                self.list_call(call)
+                return
             before = len(self.found)
             self.expression(call)
             if len(self.found) == before and name not in self.function.externals:
@@ -195,6 +191,19 @@ class _Checker:
         self.expression(call)
         if not self.found or self.found[-1].place != problem(self.function.source, s, "", "").place:
             self.add(s, "S2S118", "This statement has no effect", "y = " + (self.function.source.text(s) or "..."))
+
+    def list_call(self, call: gast.Call) -> None:
+        """A call of a method that changes a list."""
+        attr, count = call.func.attr, len(call.args)
+        least, most = {"append": (1, 1), "extend": (1, 1)}.get(attr, (0, 0))
+        if not isinstance(call.func.value, gast.Name):
+            self.add(call, "S2S113", f"`.{attr}()` of a part of something", f"row = ...\nrow.{attr}(x)\nrows.append(row)",
+                     "A list in a list cannot change its length.")
+        elif call.keywords or not least <= count <= most:
+            instead = {"pop": "x = xs.pop()  # from the end", "sort": "xs.sort()", "reverse": "xs.reverse()"}.get(attr, f"xs.{attr}(x)")
+            self.add(call, "S2S113", f"`.{attr}()` with these arguments cannot be differentiated", instead)
+        for x in (call.func.value, *call.args):
+            self.expression(x, generators=attr == "extend")
 
     def target(self, t: gast.expr) -> None:
         if isinstance(t, (gast.Tuple, gast.List)):
@@ -219,7 +228,8 @@ class _Checker:
     def iterable(self, e: gast.expr) -> None:
         if isinstance(e, gast.Call) and T.dotted(e.func) in ("range", "enumerate", "zip", "reversed"):
             name = T.dotted(e.func)
-            if e.keywords and not (name == "enumerate" and [k.arg for k in e.keywords] == ["start"]):
+            lax = name == "zip" and all(k.arg == "strict" and isinstance(k.value, gast.Constant) and k.value.value is False for k in e.keywords)
+            if e.keywords and not lax and not (name == "enumerate" and [k.arg for k in e.keywords] == ["start"]):
                 self.add(e, "S2S126", f"`{name}` does not take these keywords here", "zip(a, b)")
             if name == "range":
                 self.expression(e)
@@ -233,20 +243,35 @@ class _Checker:
                     self.iterable(a)
             if not e.args or name == "enumerate" and len(e.args) > 2 or name == "reversed" and len(e.args) != 1:
                 self.add(e, "S2S126", f"`{name}` has {len(e.args)} arguments here", "for i in range(n):")
-        elif isinstance(e, (gast.Tuple, gast.List, gast.Constant, gast.Set, gast.Dict)):
-            self.add(e, "S2S116", "A loop over something else than range, arrays, enumerate and zip cannot be differentiated",
-                     "for v in np.array([a, b]):")
+        elif isinstance(e, (gast.Constant, gast.Set, gast.Dict)):
+            self.add(e, "S2S116", "A loop over something else than range, arrays, lists, enumerate and zip cannot be differentiated",
+                     "for v in [a, b]:")
+        elif isinstance(e, (gast.Tuple, gast.List)):
+            for x in e.elts:
+                self.expression(x)
         else:
             self.expression(e)
 
     # -- expressions --------------------------------------------------------------------------------------
 
-    def expression(self, e: gast.AST, tuples: bool = False, lists: bool = False) -> None:
-        """Check an expression; a tuple may stand where `tuples`, a list where `lists`."""
+    def expression(self, e: gast.AST, tuples: bool = False, generators: bool = False) -> None:
+        """Check an expression; a tuple may stand where `tuples`, a generator where `generators`."""
         kind = type(e).__name__
-        if isinstance(e, gast.List) and lists:
+        if isinstance(e, gast.List):
             for x in e.elts:
-                self.expression(x, lists=True)
+                self.expression(x, tuples=True)
+            return
+        if isinstance(e, gast.GeneratorExp) and not generators:
+            self.add(e, "S2S111", "A generator expression cannot stand here", "[... for v in x]  # a list")
+        if isinstance(e, (gast.ListComp, gast.GeneratorExp)):
+            for g in e.generators:
+                if g.is_async:
+                    self.add(e, "S2S111", "An asynchronous comprehension cannot be differentiated", "[... for v in x]")
+                self.target(g.target)
+                self.iterable(g.iter)
+                for test in g.ifs:
+                    self.expression(test)
+            self.expression(e.elt, tuples=True)
             return
         if kind in EXPRESSIONS:
             code, summary, instead = EXPRESSIONS[kind]
@@ -348,7 +373,7 @@ class _Checker:
             self.named_call(e, name)
         in_library = name is not None and (self._library(name) or name in self.function.externals)
         for a in [*e.args, *(k.value for k in e.keywords if k.arg is not None)]:
-            self.expression(a, tuples=in_library, lists=name in ("np.array", "np.asarray"))
+            self.expression(a, tuples=in_library, generators=name in GENERATED)
 
     def library_call(self, e: gast.Call, name: str) -> None:
         if name.startswith("np.random."):
@@ -373,10 +398,15 @@ class _Checker:
         self_value, attr = e.func.value, e.func.attr
         if isinstance(self_value, gast.Name) and self_value.id in self.bad_imports:
             return
+        if attr == "pop":
+            self.list_call(e)
+            return
         self.expression(self_value)
         if attr not in KEPT_METHODS and attr not in METHODS:
             hint = {
-                "item": "float(x)", "tolist": "x", "append": "y = np.empty(n)\ny[i] = ...", "sort": "np.sort(x)", "fill": "x[...] = value",
+                "item": "float(x)", "tolist": "x", "append": "xs.append(x)  # a statement of its own", "sort": "np.sort(x)",
+                "insert": "xs.append(x)", "remove": "xs.pop()", "index": "a loop that compares", "count": "a loop that compares", "clear": "xs = []",
+                "fill": "x[...] = value",
                 "random": "# pass the numbers drawn as an argument", "normal": "# pass the numbers drawn as an argument",
             }.get(attr, f"np.{attr}(x)" if hasattr(np, attr) else "# a function that takes and returns arrays")
             self.add(e, "S2S122", f"The method `.{attr}()` cannot be differentiated", hint)
@@ -398,7 +428,7 @@ class _Checker:
             self.add(e, "S2S116", f"`{name}` can only be looped over", f"for i, v in {name}(x):")
             return
         least, most = _ARITY[name]
-        if e.keywords:
+        if e.keywords and not (name == "sorted" and [k.arg for k in e.keywords] == ["reverse"] and isinstance(e.keywords[0].value, gast.Constant)):
             self.add(e, "S2S126", f"`{name}` does not take keywords here", f"{name}(x)")
         elif not least <= len(e.args) <= most:
             self.add(e, "S2S126", f"`{name}` has {len(e.args)} arguments here", f"{name}(x)")

@@ -265,7 +265,7 @@ class _Inliner:
                 uses[x] = uses.get(x, 0) + 1
         single = len(nodes) == 1 and isinstance(nodes[0], gast.Expr) and not any(_lazy(n, f) for n in gast.walk(nodes[0]))
         for p, a in arguments.items():
-            direct = isinstance(a, (gast.Name, gast.Constant)) or single and uses.get(p, 0) == 1 and not isinstance(a, gast.Tuple)
+            direct = isinstance(a, (gast.Name, gast.Constant)) or single and uses.get(p, 0) == 1 and not isinstance(a, (gast.Tuple, gast.List))
             if p not in rebound and direct and not (isinstance(a, gast.Constant) and _subscripted(nodes, p)):
                 parts[p] = a
             elif p in rebound or p in uses or not isinstance(a, (gast.Name, gast.Constant)):

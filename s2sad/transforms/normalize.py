@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -11,8 +11,8 @@ import gast
 
 from s2sad.errors import refuse
 from s2sad.lang import tree as T
-from s2sad.transforms.control import is_bool, leaves, make_if, structured
-from s2sad.transforms.resolve import RESERVED, Callee, externals_with
+from s2sad.transforms.control import is_bool, leaves, make_if, negated, structured
+from s2sad.transforms.resolve import LIST_METHODS, RESERVED, Callee, externals_with
 
 #: Functions whose result may be a view of an argument.
 VIEWS = frozenset(
@@ -112,6 +112,18 @@ def pruned(body: list[gast.stmt] | tuple[gast.stmt, ...]) -> list[gast.stmt]:
     return new
 
 
+def is_impure(e: gast.AST) -> bool:
+    """Whether this is a call of a method that changes its object: `xs.append(x)`."""
+    return isinstance(e, gast.Call) and isinstance(e.func, gast.Attribute) and e.func.attr in LIST_METHODS and not _is_library(e.func)
+
+
+def is_list(e: gast.AST) -> bool:
+    """Whether an expression makes a list by its form: `[a, b]`, `[0.0] * n`, `sorted(x)`, a comprehension."""
+    if isinstance(e, gast.BinOp) and isinstance(e.op, (gast.Mult, gast.Add)):
+        return is_list(e.left) or is_list(e.right)
+    return isinstance(e, (gast.List, gast.ListComp, gast.GeneratorExp)) or isinstance(e, gast.Call) and T.dotted(e.func) in ("sorted", "list")
+
+
 # -- what a function may write ---------------------------------------------------------------------------------
 
 
@@ -148,6 +160,8 @@ def may_write(function: T.Function) -> bool:
             return True
         if isinstance(n, gast.AugAssign) and isinstance(n.target, gast.Name) and n.target.id in reach:
             return True
+        if is_impure(n) and may_view(n.func.value):
+            return True
     callees = (c for c in function.externals.values() if isinstance(c, Callee))
     return any(may_write(c.function) for c in callees)
 
@@ -160,6 +174,8 @@ class _Normalizer:
         self.function = function
         self.fresh = T.Fresh(used_names(function))
         self.writers = {n: may_write(c.function) for n, c in function.externals.items() if isinstance(c, Callee)}
+        # names that the targets of a comprehension, which are its own, must not clash with
+        self.taken = {n.id for s in function.body for n in _outside(s)} | set(function.params) | set(function.externals)
 
     def run(self) -> T.Function:
         body = pruned(T.copied(self.function.body))
@@ -199,6 +215,10 @@ class _Normalizer:
         if isinstance(target, gast.Name):
             if self.is_choice(value):
                 return self.choice(value, target.id, s)
+            if isinstance(value, gast.ListComp) and target.id not in T.all_names([value]):
+                return self.comprehension(value, target.id)
+            if _reduces(value) and target.id not in T.all_names([value]):
+                return self.reduction(value, target.id)
             pre, value = self.whole_or_call(value)
             return [*pre, self.assign(target, value, s)]
         pre, value = self.whole_or_call(value)
@@ -309,7 +329,7 @@ class _Normalizer:
 
     def on_Expr(self, s: gast.Expr) -> list[gast.stmt]:
         pre, value = self.whole_or_call(s.value)
-        if self.is_user_call(value):
+        if self.is_user_call(value) or is_impure(value):
             return [*pre, T.at(gast.Expr(value), s)]
         if not T.loads(value):
             return pre
@@ -347,6 +367,9 @@ class _Normalizer:
                 pre, bounds = self.lower(T.at(backwards, s.iter))
                 return pre + self.range_loop(s, bounds)
         rebound = T.stores(s.body) | T.stores(s.target)
+        changed = {T.base_name(n.func.value) for b in s.body for n in gast.walk(b) if is_impure(n)} & T.loads(s.iter)
+        if changed:
+            refuse(self.function.source, s, "S2S113", f"The list `{sorted(changed)[0]}` changes while it is looped over", "for v in list(xs):")
         new: list[gast.stmt] = []
         length, item = self.sequence(s.iter, s, rebound, new)
         counter = self.counter(s, T.stores(s.body))
@@ -414,6 +437,8 @@ class _Normalizer:
             length, item = self.sequence(e.args[0], s, rebound, new)
             n = self.settled(length, s, rebound, new, "length")
             return n, lambda k: item(T.at(T.expr("n - 1 - k", n=n, k=k), s))
+        if isinstance(e, gast.Tuple):
+            e = T.at(gast.List(e.elts, gast.Load()), e)
         array = self.settled(e, s, rebound, new, "values", arrays=True)
         return T.at(T.expr("len(a)", a=array), s), lambda k: T.at(gast.Subscript(copy.deepcopy(array), copy.deepcopy(k), gast.Load()), s)
 
@@ -477,6 +502,8 @@ class _Normalizer:
         for n in gast.walk(e):
             if isinstance(n, gast.IfExp) or self.is_user_call(n) or self.is_choice(n) or self.is_extreme(n) or self.is_pair(n):
                 return True
+            if is_impure(n) or is_list(n) and not isinstance(n, gast.List):
+                return True
             if isinstance(n, gast.Compare) and any(_costly(m) for m in n.comparators[:-1]):
                 return True
         return False
@@ -484,7 +511,9 @@ class _Normalizer:
     def writes(self, body: list[gast.stmt]) -> bool:
         """Whether statements made by hoisting call a function that may write."""
         return any(
-            isinstance(n, gast.Call) and isinstance(n.func, gast.Name) and self.writers.get(n.func.id, False) for s in body for n in gast.walk(s)
+            is_impure(n) or isinstance(n, gast.Call) and isinstance(n.func, gast.Name) and self.writers.get(n.func.id, False)
+            for s in body
+            for n in gast.walk(s)
         )
 
     def held(self, e: gast.expr, s: gast.AST, wish: str) -> tuple[list[gast.stmt], gast.expr]:
@@ -495,8 +524,8 @@ class _Normalizer:
         return [self.assign(T.at(T.store(name), s), e, s)], T.at(T.name(name), s)
 
     def whole_or_call(self, e: gast.expr) -> tuple[list[gast.stmt], gast.expr]:
-        """Like `lower`, but a user call may be the whole expression."""
-        if self.is_user_call(e):
+        """Like `lower`, but a user call, a method that changes a list, and what makes a list may be the whole expression."""
+        if self.is_user_call(e) or is_impure(e) or is_list(e) and not isinstance(e, (gast.ListComp, gast.GeneratorExp)):
             return self.parts(e)
         return self.lower(e)
 
@@ -514,6 +543,15 @@ class _Normalizer:
             return self.lazy(e)
         if isinstance(e, gast.Compare) and len(e.ops) > 1:
             return self.comparison(e)
+        if isinstance(e, (gast.ListComp, gast.GeneratorExp)):
+            name = self.fresh("items")
+            return self.comprehension(e, name), T.at(T.name(name), e)
+        if _reduces(e):
+            name = self.fresh({"sum": "total", "any": "found", "all": "holds"}[e.func.id])
+            return self.reduction(e, name), T.at(T.name(name), e)
+        if is_list(e) and not isinstance(e, gast.List):
+            name = self.fresh("items")
+            return self.statement(self.assign(T.at(T.store(name), e), e, e)), T.at(T.name(name), e)
         if self.is_extreme(e):
             pre, values = self.lower(e.args[0])
             if not (isinstance(values, gast.Attribute) and isinstance(values.value, gast.Name)):
@@ -526,10 +564,47 @@ class _Normalizer:
             return [*pre, *more], pair
         if isinstance(e, gast.Subscript) and isinstance(e.value, gast.Tuple):
             return pre, _item(e)
-        if self.is_user_call(e):
-            name = self.fresh(f"{e.func.id}_out")
+        if self.is_user_call(e) or is_impure(e):
+            name = self.fresh(f"{e.func.id}_out" if self.is_user_call(e) else "item")
             return [*pre, self.assign(T.at(T.store(name), e), e, e)], T.at(T.name(name), e)
         return pre, e
+
+    # -- comprehensions -----------------------------------------------------------------------------------
+
+    def comprehension(self, e: Any, name: str) -> list[gast.stmt]:
+        """`name = [value for ...]` as a loop that appends."""
+        start = self.assign(T.at(T.store(name), e), T.at(gast.List([], gast.Load()), e), e)
+        return [start, *self.loops(e, lambda value: [T.at(gast.Expr(T.expr(f"{name}.append(value)", value=value)), e)])]
+
+    def reduction(self, e: gast.Call, name: str) -> list[gast.stmt]:
+        """`name = sum(value for ...)`, or `any` or `all`, as a loop."""
+        generator, kind = e.args[0], e.func.id
+
+        def step(value: gast.expr) -> list[gast.stmt]:
+            if kind == "sum":
+                return [T.at(gast.AugAssign(T.store(name), gast.Add(), value), e)]
+            settle = self.assign(T.at(T.store(name), e), T.at(T.const(kind == "any"), e), e)
+            inner = T.at(gast.If(value if kind == "any" else negated(value), [settle], []), e)
+            going: gast.expr = T.name(name)
+            return [T.at(gast.If(gast.UnaryOp(gast.Not(), going) if kind == "any" else going, [inner], []), e)]
+
+        start = e.args[1] if len(e.args) > 1 else T.const(0 if kind == "sum" else kind == "all")
+        return [*self.statement(self.assign(T.at(T.store(name), e), T.at(start, e), e)), *self.loops(generator, step)]
+
+    def loops(self, e: Any, step: Callable[[gast.expr], list[gast.stmt]]) -> list[gast.stmt]:
+        """The loops and tests of a comprehension around what is done with each value."""
+        targets = dict.fromkeys(n.id for g in e.generators for n in gast.walk(g.target) if isinstance(n, gast.Name))
+        new = {t: self.fresh(t) for t in targets if t in self.taken}
+        self.taken |= set(targets)
+        first = e.generators[0].iter
+        e = T.rename(e, new)
+        e.generators[0].iter = first  # evaluated outside, where the names mean what they meant
+        body = step(e.elt)
+        for g in reversed(e.generators):
+            for test in reversed(g.ifs):
+                body = [T.at(gast.If(test, body, []), test)]
+            body = [T.at(gast.For(g.target, g.iter, body, [], None), e)]
+        return self.block(body)
 
     def parts(self, e: gast.expr) -> tuple[list[gast.stmt], gast.expr]:
         """Lower the operands of an expression from left to right; what stands before a call that may write is evaluated before it."""
@@ -617,6 +692,20 @@ class _Normalizer:
             new += make_if(s, test, *([t] if not _is_name(t.value, target) else [] for t in take))
             best = T.at(T.name(target), s)
         return new
+
+
+def _reduces(e: gast.AST) -> bool:
+    """Whether this is `sum`, `any` or `all` of a generator."""
+    return isinstance(e, gast.Call) and T.dotted(e.func) in ("sum", "any", "all") and isinstance(e.args[0], gast.GeneratorExp)
+
+
+def _outside(node: gast.AST) -> Iterator[gast.Name]:
+    """Names that stand outside of comprehensions."""
+    if isinstance(node, gast.Name):
+        yield node
+    elif not isinstance(node, (gast.ListComp, gast.GeneratorExp)):
+        for child in gast.iter_child_nodes(node):
+            yield from _outside(child)
 
 
 def _item(e: gast.Subscript) -> gast.expr:

@@ -30,6 +30,7 @@ from s2sad.transforms.freeze import freeze
 from s2sad.transforms.hoist import hoist
 from s2sad.transforms.inspector import Bounds, bounds
 from s2sad.transforms.legalize import legalize
+from s2sad.transforms.lists import lists
 from s2sad.transforms.reverse import Reversed, reverse
 from s2sad.transforms.share import share
 from s2sad.transforms.slice import live_statements
@@ -40,7 +41,7 @@ from s2sad.transforms.trips import trips
 from s2sad.transforms.webs import split
 
 FRONT = tuple(name for name, _ in front_of.passes())
-PASSES = (*FRONT, "webs", "types", "trips", "freeze", "hoist", "reverse", "storage", "slice", "tidy", "accumulate", "legalize")
+PASSES = (*FRONT, "webs", "types", "lists", "trips", "freeze", "hoist", "reverse", "storage", "slice", "tidy", "accumulate", "legalize")
 
 
 def front(fn: Any) -> Function:
@@ -57,8 +58,8 @@ def front_after(fn: Any, after: str) -> str:
 def passes_of(mode: str) -> tuple[str, ...]:
     """The passes that a program goes through."""
     if mode == "primal":
-        return (*FRONT, "webs", "types", "legalize")
-    return (*FRONT, "webs", "types", "hoist", "tangent", "slice", "legalize") if mode == "tangent" else PASSES
+        return (*FRONT, "webs", "types", "lists", "legalize")
+    return (*FRONT, "webs", "types", "lists", "hoist", "tangent", "slice", "legalize") if mode == "tangent" else PASSES
 
 
 class _Stop(Exception):
@@ -127,6 +128,7 @@ def _emit(run: _Run, types: Mapping[str, Type], wrt: tuple[str, ...], mode: str)
     run.show(FRONT[-1], list(run.function.body))
     run.step("webs", split)
     run.step("types", lambda f: typed(f, types))
+    run.step("lists", lists)
     result = types_of.result_type(run.function)
     function = run.function
     if mode == "primal":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import copy
 import math
 import types
 from collections.abc import Callable, Mapping
@@ -45,6 +46,9 @@ METHODS = frozenset(
 #: Attributes and methods that stay as they are.
 KEPT_ATTRIBUTES = frozenset({"T", "shape", "size", "ndim", "dtype"})
 KEPT_METHODS = frozenset({"copy", "astype"})
+
+#: Methods of lists that change them.
+LIST_METHODS = frozenset({"append", "extend", "pop", "sort", "reverse"})
 
 #: Functions of sequences of arrays, and places where a list means a tuple.
 SHAPED = frozenset(f"np.{f}" for f in "zeros ones empty full reshape transpose broadcast_to".split())
@@ -334,6 +338,42 @@ class _Resolver(gast.NodeTransformer):  # type: ignore[misc]
         if found is None and isinstance(node.func, gast.Attribute):
             return _method(node)
         return _call(node)
+
+    def visit_ListComp(self, node: Any) -> gast.expr:
+        """The targets of a comprehension are names of its own (Python keeps them out of the function's `co_varnames`)."""
+        own = {n.id for g in node.generators for n in gast.walk(g.target) if isinstance(n, gast.Name)}
+        node.generators[0].iter = self.visit(node.generators[0].iter)
+        before, modules = set(self.locals), dict(self.modules)
+        self.locals |= own
+        for n in own:
+            self.modules.pop(n, None)
+            self.renamed.setdefault(n, self.fresh(n + "_") if n in RESERVED else n)
+            self.fresh.used.add(n)
+        for k, g in enumerate(node.generators):
+            g.target = self.visit(g.target)
+            if k:
+                g.iter = self.visit(g.iter)
+            g.ifs = [self.visit(test) for test in g.ifs]
+        node.elt = self.visit(node.elt)
+        self.locals, self.modules = before, modules
+        return node
+
+    visit_GeneratorExp = visit_ListComp
+
+    def visit_Compare(self, node: gast.Compare) -> gast.expr:
+        """`x in (1, 2)` as `x == 1 or x == 2`."""
+        self.generic_visit(node)
+        if len(node.ops) != 1 or not isinstance(node.ops[0], (gast.In, gast.NotIn)):
+            return node
+        parts = node.comparators[0]
+        called = any(isinstance(n, gast.Call) for n in gast.walk(node.left))
+        if called or not isinstance(parts, (gast.Tuple, gast.List)) or any(isinstance(p, gast.Starred) for p in parts.elts):
+            return node
+        among = isinstance(node.ops[0], gast.In)
+        if not parts.elts:
+            return T.at(T.const(not among), node)
+        tests = [T.at(gast.Compare(copy.deepcopy(node.left), [gast.Eq() if among else gast.NotEq()], [p]), node) for p in parts.elts]
+        return tests[0] if len(tests) == 1 else T.at(gast.BoolOp(gast.Or() if among else gast.And(), tests), node)
 
     def visit_Subscript(self, node: gast.Subscript) -> gast.expr:
         self.generic_visit(node)

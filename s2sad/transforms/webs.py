@@ -105,6 +105,8 @@ def arrays(function: Function) -> Callable[[str], bool]:
 def _may_be_array(e: gast.expr, found: set[str], values: dict[str, list[gast.expr]]) -> bool:
     if isinstance(e, gast.Name):
         return e.id in found
+    if isinstance(e, gast.List):
+        return True
     if isinstance(e, gast.Attribute):
         return e.attr not in ("shape", "size", "ndim")
     if isinstance(e, gast.Subscript):
