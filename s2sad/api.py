@@ -579,7 +579,7 @@ class Jvp(Derivative):
             if np.may_share_memory(values[i], values[j]):
                 raise ArgumentError(f"{a} and {b} overlap in memory, and the function writes into one of them; pass a copy of the other")
         entry.compile([typeof(v) for v in values])
-        value, tangent = entry.compiled(*values, *dots)
+        value, tangent = entry.told(lambda args: entry.compiled(*args))((*values, *dots))
         box = _box(entry.value, self._jit, False)
         return (box(value), box(tangent)) if box else (value, tangent)
 
@@ -615,6 +615,26 @@ class _Entry:
         compile_for(self.compiled, [*signature, *seeds])
 
     def guarded(self) -> Callable[[tuple[Any, ...]], Any]:
+        """The compiled function, whose exceptions have the texts that Python gives them."""
+        return self.told(self.checked())
+
+    def told(self, run: Callable[[tuple[Any, ...]], Any]) -> Callable[[tuple[Any, ...]], Any]:
+        """A function whose exceptions have their values put into their texts."""
+        templates = self.emitted.templates
+        if not templates:
+            return run
+
+        def call(args: tuple[Any, ...]) -> Any:
+            try:
+                return run(args)
+            except Exception as e:  # those of the user's program; all others pass
+                if len(e.args) > 1 and isinstance(e.args[0], str) and e.args[0] in templates:
+                    raise type(e)(e.args[0].format(*e.args[1:])).with_traceback(e.__traceback__) from None
+                raise
+
+        return call
+
+    def checked(self) -> Callable[[tuple[Any, ...]], Any]:
         """The compiled function; if some subscript may be out of range for the arguments of a call, the one with bounds checks."""
         fast, seed = self.compiled, self.seed
         if self.emitted.guard is None:

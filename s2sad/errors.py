@@ -115,6 +115,7 @@ CODES: dict[str, tuple[str, str, str]] = {
     "S2S128": ("A tuple used in a way that is not known when compiling", "t[i]", "a = np.array([x, y])\na[i]"),
     "S2S129": ("A global array is written", "TABLE[0] = x", "def f(x, table):"),
     "S2S130": ("The order of a read and of a call that may write is not determined", "a[i] += f(a)", "t = f(a)\na[i] += t"),
+    "S2S131": ("An exception that cannot be raised here", "raise MyError(x)", "raise ValueError(f\"x is {x}\")"),
     "S2S140": ("An argument, a type or `wrt` that does not fit", "grad(f, wrt=\"n\")  # an int", "grad(f, wrt=\"x\")"),
     "S2S141": ("A kind of derivative that is not built yet", "hessian(f)", "grad(f), and differences of it"),
     "S2S204": ("A form of a library call that has no derivative", "np.inner(A, B)  # of matrices", "A @ B.T"),

@@ -43,4 +43,5 @@ class Emitted:
     wrt: tuple[str, ...]
     kept: tuple[Kept, ...] = ()
     guard: Emitted | None = None  # says for given arguments whether every subscript is in range
+    templates: frozenset[str] = frozenset()  # formats of exceptions, whose values are their other arguments
     proven: bool = False  # every subscript is in range for all arguments

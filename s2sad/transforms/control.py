@@ -145,6 +145,8 @@ class _Lowering:
             rest = body[k + 1 :]
             if isinstance(s, (gast.Return, gast.Break, gast.Continue)):
                 return new + self.leave(s, loop)
+            if isinstance(s, gast.Raise):
+                return [*new, s]
             if isinstance(s, (gast.For, gast.While)):
                 return new + self.loop(s, rest, loop)
             if isinstance(s, gast.If) and exits([s]):

@@ -145,6 +145,7 @@ class _Definite:
             state = self.read(s, s.value, state)
             return {} if isinstance(s, gast.Return) else state
         if isinstance(s, gast.Raise):
+            self.read(s, s.exc, state)
             return {}
         if isinstance(s, gast.If):
             state = self.read(s, s.test, state)

@@ -16,6 +16,7 @@ from s2sad.lang import tree as T
 from s2sad.transforms.resolve import (
     BUILTINS,
     CONSTANTS,
+    EXCEPTIONS,
     JOINS,
     KEPT_ATTRIBUTES,
     KEPT_METHODS,
@@ -40,8 +41,6 @@ STATEMENTS: dict[str, tuple[str, str]] = {
     "Nonlocal": ("`nonlocal` cannot be differentiated: values may be read but not rebound", "# return the value, and assign it in the caller"),
     "Delete": ("`del` cannot be differentiated", "# nothing: the value goes away when the function ends"),
     "Match": ("`match` cannot be differentiated", "if kind == 0:\n    ...\nelif kind == 1:\n    ..."),
-    "Assert": ("`assert` cannot be differentiated yet", "# check the arguments before the call"),
-    "Raise": ("`raise` cannot be differentiated yet", "# check the arguments before the call, or return np.nan"),
     "TypeAlias": ("`type` cannot be differentiated", "# at the top level of the file"),
 }
 
@@ -54,7 +53,7 @@ EXPRESSIONS: dict[str, tuple[str, str, str]] = {
     "Yield": ("S2S111", "`yield` cannot be differentiated", "y = np.empty(n)\nfor i in range(n):\n    y[i] = ...\nreturn y"),
     "YieldFrom": ("S2S111", "`yield` cannot be differentiated", "y = np.empty(n)\nfor i in range(n):\n    y[i] = ...\nreturn y"),
     "Await": ("S2S111", "`await` cannot be differentiated", "# a plain call"),
-    "JoinedStr": ("S2S111", "An f-string cannot be used in a differentiated function", "# format the text where the function is called"),
+    "JoinedStr": ("S2S111", "An f-string can only be the message of an exception", "raise ValueError(f\"x is {x}\")"),
     "NamedExpr": ("S2S111", "`:=` cannot be differentiated", "y = ...  # a statement of its own, before this one"),
     "Starred": ("S2S115", "A starred argument or target cannot be differentiated", "f(a, b, c)  # every one by name"),
 }
@@ -162,6 +161,20 @@ class _Checker:
     def on_AugAssign(self, s: gast.AugAssign) -> None:
         self.expression(s.value)
         self.target(s.target)
+
+    def on_Raise(self, s: gast.Raise) -> None:
+        call = s.exc
+        if s.cause is not None:
+            self.add(s, "S2S131", "`raise ... from ...` cannot be used in a differentiated function", "raise ValueError(...)")
+        elif not isinstance(call, gast.Call) or not isinstance(call.func, gast.Name) or call.func.id not in EXCEPTIONS:
+            self.add(s, "S2S131", "Only some of Python's own exceptions can be raised in a differentiated function", "raise ValueError(...)",
+                     f"They are {', '.join(sorted(EXCEPTIONS))}.")
+        elif call.keywords or call.args and not (isinstance(call.args[0], gast.Constant) and isinstance(call.args[0].value, str)) \
+                or len(call.args) > 1 and "{" not in call.args[0].value:
+            self.add(s, "S2S131", "An exception can be given a text here, or an f-string of values", 'raise ValueError(f"x is {x}")')
+        else:
+            for value in call.args[1:]:
+                self.expression(value)
 
     def on_For(self, s: gast.For) -> None:
         self.target(s.target)

@@ -389,4 +389,10 @@ def printed(function: Function, name: str, params: tuple[str, ...], defaults: Ma
     verify(text, body, tuple(externals))
     written = frozenset(p for p in function.params if is_array(function.names.get(p)) and is_written(p, aliases))
     called = tuple(p for p in params if p not in defaults)
-    return Emitted(name, text, called, function.hidden, MappingProxyType(dict(externals)), written, result, wrt, kept)
+    return Emitted(name, text, called, function.hidden, MappingProxyType(dict(externals)), written, result, wrt, kept, templates=templates_of(body))
+
+
+def templates_of(body: list[gast.stmt]) -> frozenset[str]:
+    """The formats of the exceptions that are raised with values."""
+    raised = [n.exc for s in body for n in gast.walk(s) if isinstance(n, gast.Raise) and isinstance(n.exc, gast.Call)]
+    return frozenset(c.args[0].value for c in raised if len(c.args) > 1)

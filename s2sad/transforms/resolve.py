@@ -28,6 +28,12 @@ RESERVED = frozenset(
 #: Builtins that may be called, and others that a message can name better than "unknown function".
 BUILTINS = RESERVED - {"np", "math", "stop_gradient"}
 
+#: Exceptions that may be raised, all made from one text.
+EXCEPTIONS = frozenset(
+    "Exception ValueError TypeError RuntimeError ArithmeticError ZeroDivisionError OverflowError FloatingPointError IndexError KeyError LookupError "
+    "AssertionError NotImplementedError".split()
+)
+
 #: Library functions that need no derivative rule of their own.
 PLAIN = (
     "np.zeros np.ones np.empty np.full np.zeros_like np.ones_like np.empty_like np.full_like np.array np.asarray np.ascontiguousarray np.arange "
@@ -307,6 +313,45 @@ class _Resolver(gast.NodeTransformer):  # type: ignore[misc]
         return self.external(Unknown(obj, T.dotted(node) or "this"), T.dotted(node) or "value", node)
 
     # -- the tree -----------------------------------------------------------------------------------------
+
+    def visit_Raise(self, node: gast.Raise) -> gast.stmt:
+        """`raise E(...)`: a text, or a format and the values that go into it."""
+        call = node.exc if isinstance(node.exc, gast.Call) else None
+        found = self.static(call.func if call is not None else node.exc) if node.exc is not None else None
+        known = found is not None and isinstance(found[0], type) and getattr(builtins, found[0].__name__, None) is found[0]
+        if found is None or not known or found[0].__name__ not in EXCEPTIONS:
+            return node  # for the fence
+        args = call.args if call is not None else []
+        node.exc = T.at(gast.Call(T.name(found[0].__name__), self.message(args[0]) if len(args) == 1 else args, call.keywords if call else []), node)
+        return node
+
+    def visit_Assert(self, node: gast.Assert) -> gast.stmt:
+        """`assert` is a branch that raises."""
+        args = [] if node.msg is None else self.message(node.msg)
+        raising = T.at(gast.Raise(gast.Call(T.name("AssertionError"), args, []), None), node)
+        test = self.visit(node.test)
+        return T.at(gast.If(T.at(gast.UnaryOp(gast.Not(), test), test), [raising], []), node)
+
+    def message(self, node: gast.expr) -> list[gast.expr]:
+        """The arguments of an exception for its message: a text without run-time values alone, otherwise a format and the values."""
+        if not isinstance(node, gast.JoinedStr):
+            return [self.visit(node)]
+        text, values = "", []
+        for part in node.values:
+            if isinstance(part, gast.Constant):
+                text += str(part.value).replace("{", "{{").replace("}", "}}")
+                continue
+            value = self.visit(part.value)
+            spec = part.format_spec.values if part.format_spec is not None else []
+            if part.conversion not in (-1, None) or not all(isinstance(x, gast.Constant) for x in spec):
+                return [node]  # for the fence
+            form = "{:" + "".join(str(x.value) for x in spec) + "}" if spec else "{}"
+            if isinstance(value, gast.Constant):
+                text += form.format(value.value).replace("{", "{{").replace("}", "}}")
+            else:
+                text += form
+                values.append(value)
+        return [T.at(T.const(text if values else text.format()), node), *values]
 
     def visit_Name(self, node: gast.Name) -> gast.expr:
         if node.id in self.locals:

@@ -89,3 +89,14 @@ def test_changed_file(tmp_path):
     linecache.clearcache()
     with pytest.raises(SourceError, match="has changed"):
         read(names["f"], SourceMap())
+
+
+def asserting(x):
+    assert x > 0.0, "not positive"
+    return x * x
+
+
+def test_a_function_whose_asserts_pytest_has_rewritten_is_read():
+    assert any(n.startswith("@py") for n in asserting.__code__.co_varnames)
+    node, _ = read(asserting, SourceMap())
+    assert node.name == "asserting"
