@@ -4,7 +4,7 @@ import copy
 
 import numpy as np
 
-from s2sad import value_and_grad
+from s2sad import jvp, value_and_grad
 
 
 def check(f, *args, wrt=0, jit=False, rtol=1e-6, value_rtol=1e-13):
@@ -25,6 +25,9 @@ def check(f, *args, wrt=0, jit=False, rtol=1e-6, value_rtol=1e-13):
         assert type(got) is type(x)
     tolerance = {"rtol": 2e-2, "atol": 2e-2} if single else {"rtol": rtol, "atol": 1e-7}
     np.testing.assert_allclose(got, differences(f, args, wrt, 1e-2 if single else 1e-6), **tolerance)
+    along = np.cos(np.arange(x.size) + 1.0).reshape(np.shape(x)).astype(x.dtype) if isinstance(x, np.ndarray) else 1.0
+    _, dot = jvp(f, wrt=wrt, jit=False)(*args, tangents=along)
+    np.testing.assert_allclose(dot, np.sum(got * along), rtol=1e-3 if single else 1e-10, atol=1e-3 if single else 1e-10)
     return got
 
 
