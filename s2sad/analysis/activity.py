@@ -9,6 +9,7 @@ import gast
 from s2sad import custom, rules
 from s2sad.analysis import effects as E
 from s2sad.analysis.aliases import Aliases
+from s2sad.analysis.draws import generator_of
 from s2sad.analysis.types import call_types, type_of
 from s2sad.errors import UnsupportedError, problem
 from s2sad.lang import tree as T
@@ -44,6 +45,8 @@ def _rule_of(e: gast.expr, names: Mapping[str, Type]) -> tuple[rules.Rule, dict[
         return None
     callee = T.dotted(e.func) or ""
     keywords = {k.arg: k.value for k in e.keywords}
+    if generator_of(e, names) is not None:
+        return rules.Rule(callee, (), {}, "y", "zero"), {}
     if isinstance(e.func, gast.Attribute) and callee.split(".")[0] not in ("np", "math"):
         args = [e.func.value, *e.args]
         rule = rules.lookup(e.func.attr, [type_of(a, names) for a in args])

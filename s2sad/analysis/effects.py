@@ -12,6 +12,7 @@ from typing import Any
 
 import gast
 
+from s2sad.analysis.draws import DRAWS
 from s2sad.lang import tree as T
 from s2sad.lang.types import Type, is_array
 
@@ -74,7 +75,7 @@ def _scan(n: Any, values: set[str], metas: set[str], writes: set[str]) -> None:
             metas.add(args[0].id)
             args = args[1:]
         if type(n.func) is gast.Attribute:
-            if n.func.attr in ("append", "pop") and type(n.func.value) is gast.Name:
+            if (n.func.attr in ("append", "pop") or n.func.attr in DRAWS) and type(n.func.value) is gast.Name and n.func.value.id != "np":
                 writes.add(n.func.value.id)
             _scan(n.func.value, values, metas, writes)
         for a in args:

@@ -13,6 +13,7 @@ from typing import Any
 import gast
 
 from s2sad.analysis import effects as E
+from s2sad.analysis.draws import is_draw
 from s2sad.analysis.shapes import Shapes
 from s2sad.lang import tree as T
 from s2sad.lang.types import Type, is_array
@@ -91,6 +92,7 @@ class Liveness:
     def simple(self, s: gast.stmt, live: Live, mark: bool) -> Live:
         e = E.effects(s, self.names)
         effect = isinstance(s, (gast.Raise, gast.Return, gast.Break)) or (isinstance(s, gast.Expr) and not e.writes)
+        effect = effect or is_draw(getattr(s, "value", None))
         extra, late = self.extra(s)
         live |= late
         needed = effect or any((n, k) in live for n in e.binds for k in (None, "shape")) or any(m in e.binds for m, _ in live) \

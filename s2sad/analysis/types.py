@@ -18,11 +18,12 @@ import numpy as np
 
 from s2sad import rules
 from s2sad.analysis import calls
+from s2sad.analysis.draws import DRAWS, DrawError, draw_type
 from s2sad.analysis.external import NotTyped, returned
 from s2sad.errors import TypeInferenceError, problem
 from s2sad.lang import tree as T
 from s2sad.lang.tree import Function, SourceMap
-from s2sad.lang.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Array, List, Scalar, Static, Tuple, Type, is_array
+from s2sad.lang.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Array, Generator, List, Scalar, Static, Tuple, Type, is_array
 from s2sad.rules.forms import KEYWORDS
 
 DTYPES = ("float64", "float32", "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
@@ -703,6 +704,11 @@ def _static(e: gast.expr, names: Mapping[str, Type]) -> Any:
 
 def _method(node: gast.Call, names: Mapping[str, Type]) -> Type:
     base, method = type_of(node.func.value, names), node.func.attr
+    if isinstance(base, Generator):
+        try:
+            return draw_type(node, lambda e: type_of(e, names))
+        except DrawError as e:
+            raise TypeProblem(node, f"{e}, which is not supported", f"# one of {', '.join(DRAWS)}; or draw where the function is called") from None
     if isinstance(base, List) and method == "pop":
         if base.item is None:
             raise UnknownName(node, "An item is taken of a list that is always empty", "xs.append(x)\nbefore this line")
@@ -958,6 +964,9 @@ def _stored(target: gast.Subscript, value: gast.expr, base: List, names: Mapping
 def _changed(call: gast.Call, names: Mapping[str, Type]) -> dict[str, Type]:
     """The type of a list that a method changes."""
     base = type_of(call.func.value, names)
+    if isinstance(base, Generator):
+        type_of(call, names)
+        return {}
     if not isinstance(base, List) or not isinstance(call.func.value, gast.Name):
         raise TypeProblem(call, f"`.{call.func.attr}()` of {base}", "a list")
     if not call.args:

@@ -10,7 +10,7 @@ from numba.core import types as nb
 from numba.np.numpy_support import from_dtype
 
 from s2sad.errors import DifferentiationError, Problem
-from s2sad.lang.types import Array, Scalar, Type
+from s2sad.lang.types import Array, Generator, Scalar, Type
 
 DTYPES = frozenset(["float64", "float32", "bool", *(f"{u}int{bits}" for u in ("", "u") for bits in (8, 16, 32, 64))])
 _WEAK = {float: Scalar("float64", weak=True), int: Scalar("int64", weak=True), bool: Scalar("bool", weak=True)}
@@ -42,6 +42,8 @@ def type_of(value: Any, what: str) -> Type:
         return weak
     if isinstance(value, np.generic):
         return Scalar(_dtype(value.dtype, what))
+    if type(value) is np.random.Generator:
+        return Generator()
     if type(value) is np.ndarray:
         dtype = _dtype(value.dtype, what)
         flags = value.flags
@@ -100,4 +102,6 @@ def numba_type(t: Type) -> Any:
         return nb.Array(from_dtype(np.dtype(t.dtype)), t.ndim, layout)
     if isinstance(t, Scalar):
         return nb.int64 if t == _WEAK[int] else from_dtype(np.dtype(t.dtype))
+    if isinstance(t, Generator):
+        return nb.npy_rng
     raise ArgumentError(f"no argument can have the type {t}")

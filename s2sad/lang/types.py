@@ -66,6 +66,14 @@ class List:
 
 
 @dataclass(frozen=True)
+class Generator:
+    """A `np.random.Generator`."""
+
+    def __str__(self) -> str:
+        return "Generator"
+
+
+@dataclass(frozen=True)
 class Static:
     """A value known when compiling: None, a string, a dtype."""
 
@@ -75,7 +83,7 @@ class Static:
         return repr(self.value)
 
 
-Type = Scalar | Array | Tuple | List | Static
+Type = Scalar | Array | Tuple | List | Generator | Static
 
 WEAK_FLOAT = Scalar("float64", weak=True)
 WEAK_INT = Scalar("int64", weak=True)

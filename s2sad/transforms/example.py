@@ -9,10 +9,10 @@ import gast
 
 from s2sad.lang.printer import to_source
 from s2sad.lang.tree import Function, SourceMap
-from s2sad.lang.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Array, Scalar, Type
+from s2sad.lang.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Array, Generator, Scalar, Type
 from s2sad.transforms import pipeline
 
-NUMBERS = {"f8": WEAK_FLOAT, "i8": WEAK_INT, "b1": WEAK_BOOL, "f4": Scalar("float32")}
+NUMBERS: dict[str, Type] = {"f8": WEAK_FLOAT, "i8": WEAK_INT, "b1": WEAK_BOOL, "f4": Scalar("float32"), "rng": Generator()}
 
 
 def type_of(text: str) -> Type:
@@ -23,7 +23,7 @@ def type_of(text: str) -> Type:
     """
     code, bracket, axes = text.partition("[")
     number = NUMBERS[code]
-    return Array(number.dtype, axes.count(",") + 1, "F" if axes.startswith("::1,") else "C") if bracket else number
+    return Array(getattr(number, "dtype", ""), axes.count(",") + 1, "F" if axes.startswith("::1,") else "C") if bracket else number
 
 
 def program(text: str, types: str = "x: f8[:]", name: str = "f") -> Function:

@@ -11,6 +11,7 @@ import numpy as np
 from numba.core.registry import CPUDispatcher
 
 from s2sad import rules
+from s2sad.analysis.draws import DRAWS, is_draw
 from s2sad.errors import Problem, problem, raise_all
 from s2sad.lang import tree as T
 from s2sad.transforms.resolve import (
@@ -197,6 +198,9 @@ class _Checker:
                 self.list_call(call)
                 return
             before = len(self.found)
+            if is_draw(call):
+                self.expression(call)
+                return
             self.expression(call)
             if len(self.found) == before and name not in self.function.externals:
                 self.add(s, "S2S118", "This statement has no effect", "y = " + (self.function.source.text(s) or "..."))
@@ -384,7 +388,7 @@ class _Checker:
                      "Which function that is cannot be seen in the text.")
         else:
             self.named_call(e, name)
-        in_library = name is not None and (self._library(name) or name in self.function.externals)
+        in_library = name is not None and (self._library(name) or name in self.function.externals) or is_draw(e)
         for a in [*e.args, *(k.value for k in e.keywords if k.arg is not None)]:
             self.expression(a, tuples=in_library, generators=name in GENERATED)
 
@@ -410,6 +414,8 @@ class _Checker:
     def method_call(self, e: gast.Call) -> None:
         self_value, attr = e.func.value, e.func.attr
         if isinstance(self_value, gast.Name) and self_value.id in self.bad_imports:
+            return
+        if attr in DRAWS and isinstance(self_value, gast.Name) and self_value.id in self.locals:
             return
         if attr == "pop":
             self.list_call(e)

@@ -19,6 +19,7 @@ import gast
 
 from s2sad.analysis import effects as E
 from s2sad.analysis.aliases import Aliases
+from s2sad.analysis.draws import is_draw
 from s2sad.analysis.liveness import Liveness, is_break
 from s2sad.analysis.shapes import Shapes
 from s2sad.analysis.types import region
@@ -259,6 +260,8 @@ class _Inspector(Ranges):
                 if isinstance(target, gast.Subscript):
                     out += self.checks(target, s)
                     self.written.add(T.base_name(target))
+                elif is_draw(s.value):
+                    self.tainted.add(target.id)  # drawing here as well would change what is drawn later
                 elif not is_float(names.get(target.id)):
                     out.append(T.shallow(s))
         return out

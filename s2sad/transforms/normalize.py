@@ -9,6 +9,7 @@ from typing import Any
 
 import gast
 
+from s2sad.analysis.draws import is_draw
 from s2sad.errors import refuse
 from s2sad.lang import tree as T
 from s2sad.transforms.control import is_bool, leaves, make_if, negated, structured
@@ -114,6 +115,11 @@ def pruned(body: list[gast.stmt] | tuple[gast.stmt, ...]) -> list[gast.stmt]:
 
 def is_impure(e: gast.AST) -> bool:
     """Whether this is a call of a method that changes its object: `xs.append(x)`."""
+    return is_draw(e) or changes_list(e)
+
+
+def changes_list(e: gast.AST) -> bool:
+    """Whether this is a call of a method that changes a list."""
     return isinstance(e, gast.Call) and isinstance(e.func, gast.Attribute) and e.func.attr in LIST_METHODS and not _is_library(e.func)
 
 
@@ -219,7 +225,7 @@ class _Normalizer:
                 return self.comprehension(value, target.id)
             if _reduces(value) and target.id not in T.all_names([value]):
                 return self.reduction(value, target.id)
-            pre, value = self.whole_or_call(value)
+            pre, value = self.whole_or_call(value, named=True)
             return [*pre, self.assign(target, value, s)]
         pre, value = self.whole_or_call(value)
         pre_target, target = self.target(target)
@@ -311,7 +317,8 @@ class _Normalizer:
             return self.branch(s, value, lambda v: T.at(gast.AugAssign(copy.deepcopy(target), s.op, v), s))
         pre_target, target = self.target(target) if isinstance(target, gast.Subscript) else ([], target)
         pre, value = self.whole_or_call(value)
-        if isinstance(target, gast.Subscript) and (self.writes(pre) or self.is_user_call(value) and self.writers.get(value.func.id)):
+        into = T.base_name(target)
+        if isinstance(target, gast.Subscript) and (self.writes(pre, into) or self.is_user_call(value) and self.writers.get(value.func.id)):
             text = self.function.source.text(s)
             summary = "A call that may write into arrays stands on the right of an augmented assignment to an element"
             refuse(self.function.source, s, "S2S130", summary, f"value = ...\n{text.split('=')[0]}= value",
@@ -328,7 +335,7 @@ class _Normalizer:
         return [*pre, T.at(gast.Return(value), s)]
 
     def on_Expr(self, s: gast.Expr) -> list[gast.stmt]:
-        pre, value = self.whole_or_call(s.value)
+        pre, value = self.whole_or_call(s.value, named=True)
         if self.is_user_call(value) or is_impure(value):
             return [*pre, T.at(gast.Expr(value), s)]
         if not T.loads(value):
@@ -367,7 +374,7 @@ class _Normalizer:
                 pre, bounds = self.lower(T.at(backwards, s.iter))
                 return pre + self.range_loop(s, bounds)
         rebound = T.stores(s.body) | T.stores(s.target)
-        changed = {T.base_name(n.func.value) for b in s.body for n in gast.walk(b) if is_impure(n)} & T.loads(s.iter)
+        changed = {T.base_name(n.func.value) for b in s.body for n in gast.walk(b) if changes_list(n)} & T.loads(s.iter)
         if changed:
             refuse(self.function.source, s, "S2S113", f"The list `{sorted(changed)[0]}` changes while it is looped over", "for v in list(xs):")
         new: list[gast.stmt] = []
@@ -508,13 +515,15 @@ class _Normalizer:
                 return True
         return False
 
-    def writes(self, body: list[gast.stmt]) -> bool:
-        """Whether statements made by hoisting call a function that may write."""
-        return any(
-            is_impure(n) or isinstance(n, gast.Call) and isinstance(n.func, gast.Name) and self.writers.get(n.func.id, False)
-            for s in body
-            for n in gast.walk(s)
-        )
+    def writes(self, body: list[gast.stmt], into: str | None = None) -> bool:
+        """Whether statements made by hoisting call a function that may write, or a method that changes its object (only `into`, if given)."""
+
+        def may(n: gast.AST) -> bool:
+            if is_impure(n):
+                return into in (None, getattr(n.func.value, "id", into))
+            return isinstance(n, gast.Call) and isinstance(n.func, gast.Name) and self.writers.get(n.func.id, False)
+
+        return any(may(n) for s in body for n in gast.walk(s))
 
     def held(self, e: gast.expr, s: gast.AST, wish: str) -> tuple[list[gast.stmt], gast.expr]:
         """The value of an expression now, kept under a name if a later call could change it."""
@@ -523,9 +532,9 @@ class _Normalizer:
         name = self.fresh(wish)
         return [self.assign(T.at(T.store(name), s), e, s)], T.at(T.name(name), s)
 
-    def whole_or_call(self, e: gast.expr) -> tuple[list[gast.stmt], gast.expr]:
-        """Like `lower`, but a user call, a method that changes a list, and what makes a list may be the whole expression."""
-        if self.is_user_call(e) or is_impure(e) or is_list(e) and not isinstance(e, (gast.ListComp, gast.GeneratorExp)):
+    def whole_or_call(self, e: gast.expr, named: bool = False) -> tuple[list[gast.stmt], gast.expr]:
+        """Like `lower`, but a user call and what makes a list may be the whole expression; if a name gets it, a draw or `xs.pop()`, too."""
+        if self.is_user_call(e) or named and is_impure(e) or is_list(e) and not isinstance(e, (gast.ListComp, gast.GeneratorExp)):
             return self.parts(e)
         return self.lower(e)
 
@@ -565,7 +574,7 @@ class _Normalizer:
         if isinstance(e, gast.Subscript) and isinstance(e.value, gast.Tuple):
             return pre, _item(e)
         if self.is_user_call(e) or is_impure(e):
-            name = self.fresh(f"{e.func.id}_out" if self.is_user_call(e) else "item")
+            name = self.fresh(f"{e.func.id}_out" if self.is_user_call(e) else "drawn" if is_draw(e) else "item")
             return [*pre, self.assign(T.at(T.store(name), e), e, e)], T.at(T.name(name), e)
         return pre, e
 

@@ -17,6 +17,7 @@ from s2sad.analysis import shapes as shapes_of
 from s2sad.analysis import types as types_of
 from s2sad.analysis.activity import check_rules
 from s2sad.analysis.aliases import Aliases
+from s2sad.analysis.draws import is_draw
 from s2sad.analysis.verify import verify, verify_bound
 from s2sad.errors import TypeInferenceError, UnsupportedError, problem
 from s2sad.lang import tree as T
@@ -26,6 +27,7 @@ from s2sad.lang.tree import Function
 from s2sad.lang.types import WEAK_BOOL, Scalar, Static, Type, is_array, is_float
 from s2sad.transforms import front as front_of
 from s2sad.transforms.accumulate import accumulate
+from s2sad.transforms.draws import draws
 from s2sad.transforms.freeze import freeze
 from s2sad.transforms.hoist import hoist
 from s2sad.transforms.inspector import Bounds, bounds
@@ -41,7 +43,7 @@ from s2sad.transforms.trips import trips
 from s2sad.transforms.webs import split
 
 FRONT = tuple(name for name, _ in front_of.passes())
-PASSES = (*FRONT, "webs", "types", "lists", "trips", "freeze", "hoist", "reverse", "storage", "slice", "tidy", "accumulate", "legalize")
+PASSES = (*FRONT, "webs", "types", "draws", "lists", "trips", "freeze", "hoist", "reverse", "storage", "slice", "tidy", "accumulate", "legalize")
 
 
 def front(fn: Any) -> Function:
@@ -58,8 +60,8 @@ def front_after(fn: Any, after: str) -> str:
 def passes_of(mode: str) -> tuple[str, ...]:
     """The passes that a program goes through."""
     if mode == "primal":
-        return (*FRONT, "webs", "types", "lists", "legalize")
-    return (*FRONT, "webs", "types", "lists", "hoist", "tangent", "slice", "legalize") if mode == "tangent" else PASSES
+        return (*FRONT, "webs", "types", "draws", "lists", "legalize")
+    return (*FRONT, "webs", "types", "draws", "lists", "hoist", "tangent", "slice", "legalize") if mode == "tangent" else PASSES
 
 
 class _Stop(Exception):
@@ -128,6 +130,7 @@ def _emit(run: _Run, types: Mapping[str, Type], wrt: tuple[str, ...], mode: str)
     run.show(FRONT[-1], list(run.function.body))
     run.step("webs", split)
     run.step("types", lambda f: typed(f, types))
+    run.step("draws", draws)
     run.step("lists", lists)
     result = types_of.result_type(run.function)
     function = run.function
@@ -154,6 +157,7 @@ def _emit(run: _Run, types: Mapping[str, Type], wrt: tuple[str, ...], mode: str)
     run.show("reverse", flat(rev))
     value = mode == "value_and_adjoint"
     stored = store(function, rev, aliases, shapes, value)
+    assert not any(is_draw(n) for s in stored.reverse for n in gast.walk(s)), "the reverse sweep must not draw"
     forward, ret = stored.forward[:-1], stored.forward[-1]
     assert isinstance(ret, gast.Return)
     results = list(rev.results)
@@ -162,7 +166,7 @@ def _emit(run: _Run, types: Mapping[str, Type], wrt: tuple[str, ...], mode: str)
         rev.names[out] = result
         forward.append(T.at(gast.Assign([T.store(out)], ret.value, None), ret))
         results.insert(0, T.name(out))
-    copies = [copy_of(p) for p in function.params if is_written(p, aliases)]
+    copies = [copy_of(p) for p in function.params if is_array(function.names[p]) and is_written(p, aliases)]
     body = [*copies, T.Comment("--- forward sweep ---"), *forward, T.Comment("--- reverse sweep ---"), *stored.reverse,
             gast.Return(results[0] if len(results) == 1 else gast.Tuple(results, gast.Load()))]
     run.show("storage", body)
@@ -216,7 +220,7 @@ def _tangent(run: _Run, result: Type) -> Emitted:
     check_rules(function, aliases, run.wrt)
     made = tangent(function, aliases, shapes, run.wrt)
     run.show("tangent", made.body)
-    copies = [copy_of(p) for p in function.params if is_written(p, aliases)]
+    copies = [copy_of(p) for p in function.params if is_array(function.names[p]) and is_written(p, aliases)]
     copies += [copy_of(dot) for p, dot in zip(run.wrt, made.seeds, strict=True) if is_written(p, aliases)]
     params = (*function.params, *made.seeds)
     tangents = [f"{n}_tangent" for n in function.externals]

@@ -15,7 +15,7 @@ from __future__ import annotations
 import gast
 
 from s2sad.lang import tree as T
-from s2sad.transforms.normalize import is_impure, used_names
+from s2sad.transforms.normalize import changes_list, used_names
 
 
 def settle(function: T.Function) -> T.Function:
@@ -56,7 +56,7 @@ class _Settle:
 def disturbed(e: gast.expr, body: list[gast.stmt]) -> bool:
     """Whether statements rebind a name that the expression reads, or write into an array whose elements it reads."""
     written = {T.base_name(n) for s in body for n in gast.walk(s) if isinstance(n, gast.Subscript) and isinstance(n.ctx, gast.Store)}
-    changed = {T.base_name(n.func.value) for s in body for n in gast.walk(s) if is_impure(n)}
+    changed = {T.base_name(n.func.value) for s in body for n in gast.walk(s) if changes_list(n)}
     return bool(T.loads(e) & (T.stores(body) | changed) or _elements_read(e) & written)
 
 

@@ -504,3 +504,15 @@ def test_the_form():
     text = after("lists", "xs = [x[0]]\nfor i in range(1, n):\n    xs.append(xs[i - 1] * x[i])\nreturn np.sum(np.array(xs))", "x: f8[:]; n: i8")
     assert text.splitlines() == [
         "xs = np.empty(len(range(1, n)) + 1)", "xs[0] = x[0]", "for i in range(1, n):", "    xs[i] = xs[i - 1] * x[i]", "return np.sum(np.array(xs))"]
+
+
+def test_pop_within_other_statements():
+    def f(x):
+        xs = [x[0], x[1], x[2], x[3]]
+        y = np.zeros(2)
+        y[0] = xs.pop() * 2.0
+        y[1] = xs.pop()
+        y[1] += xs.pop()
+        return xs.pop() * y[0] * y[1]
+
+    check(f, X)
