@@ -235,6 +235,16 @@ def list_of(node: gast.expr, names: Mapping[str, Type]) -> List | None:
     return None
 
 
+def joined_rows(name: str, node: gast.Call, names: Mapping[str, Type]) -> Type | None:
+    """The type of `np.concatenate(xs)` and its kin of the name of a list of rows; None for other calls."""
+    if name not in ("np.stack", "np.vstack", "np.hstack", "np.concatenate") or len(node.args) != 1 or node.keywords:
+        return None
+    t = as_array(names.get(node.args[0].id)) if isinstance(node.args[0], gast.Name) and isinstance(names.get(node.args[0].id), List) else None
+    if t is None or t.ndim < 2 or name == "np.hstack" and t.ndim > 2:
+        return None
+    return Array(t.dtype, t.ndim if name == "np.stack" or name == "np.vstack" and t.ndim == 2 else t.ndim - 1)
+
+
 # --- expressions ------------------------------------------------------------------------
 
 
@@ -614,7 +624,7 @@ def _view_ones(base: Array, index: list[gast.expr], kinds: list[str]) -> frozens
 
 def _call(node: gast.Call, names: Mapping[str, Type]) -> Type:
     name = T.dotted(node.func)
-    found = list_of(node, names)
+    found = list_of(node, names) or joined_rows(name or "", node, names)
     if found is not None:
         return found
     if name is None or not name.startswith(("np.", "math.")):

@@ -302,6 +302,8 @@ class _Legalize:
         elif name in POINTWISE and Scalar("float32") in types and not any(isinstance(t, Array) for t in types):
             # compiled, these promote a float32 number with a Python float to float64
             new.args = [self._number(a, "float32") if t == WEAK_FLOAT else a for a, t in zip(args, types, strict=True)]
+        elif name == "sum" and len(args) > 1 and K.type_of(e, self.names) == Scalar("float32"):
+            new.args[1] = self._number(args[1], "float32")
         elif name.startswith("math."):
             new.args = [self._number(a, "float64") if t == Scalar("float32") else a for a, t in zip(args, types, strict=True)]
         elif name.startswith("np."):

@@ -400,7 +400,7 @@ class _Lists:
             return Length(len(e.elts))
         if isinstance(e, gast.Name) and is_array(self.names.get(e.id)):
             return length_of(T.expr(f"len({e.id})"))
-        return self.lengths.get(e.id) if isinstance(e, gast.Name) else None
+        return self.lengths.get(e.id) if isinstance(e, gast.Name) and self.count.get(e.id) == 1 else None
 
     def stable(self, length: Length) -> bool:
         """Whether an expression can be evaluated here, with the value that it will have."""
@@ -516,7 +516,8 @@ class _Lists:
             return None
         whole = [isinstance(i, gast.Slice) and i.lower is None and i.upper is None and i.step is None for i in index]
         if any(isinstance(i, gast.Slice) and not w for i, w in zip(index, whole, strict=True)):
-            return None
+            fits = self.stable_tree(e) and getattr(self.quiet_type(e), "ndim", 0) == ndim
+            return [T.expr(f"e.shape[{k}]", e=e) for k in range(ndim)] if fits else None
         left = [k for k in range(t.ndim) if k >= len(index) or whole[k]]
         return [T.expr(f"{e.value.id}.shape[{k}]") for k in left] if len(left) == ndim else None
 
@@ -542,6 +543,7 @@ class _Lists:
                 self.refuse(s.test, "The test of a `while` reads a list that grows in it",
                             "going = True\nwhile going:\n    ...\n    going = xs[-1] > 0.0")
             self.in_while += 1
+            self.forget(s)
             before = {n: g.least for n, g in self.open.items()}
             body = self.block(s.body)
             for n, g in self.open.items():
@@ -558,12 +560,19 @@ class _Lists:
         value = make()
         return T.at(self.pre, self.at), value
 
+    def forget(self, loop: gast.stmt) -> None:
+        """What a loop takes from a list, an earlier trip may have taken."""
+        for n, g in self.open.items():
+            if _pops(loop, n):
+                g.least = 0
+
     def back(self, state: Mapping[str, tuple[Length, int]]) -> None:
         for n, (now, least) in state.items():
             self.open[n].now, self.open[n].least = now, least
 
     def loop(self, s: gast.For) -> list[gast.stmt]:
         pre, bounds = self.head(lambda: self.expr(s.iter))
+        self.forget(s)
         grows = {n: self.added(s.body, n, False) for n, g in self.open.items() if not g.counter and self.grows_in(s, n)}
         before = {n: (g.now, g.least) for n, g in self.open.items()}
         for n, d in grows.items():
@@ -906,6 +915,8 @@ class _Lists:
         if isinstance(e.func, gast.Attribute) and not name.startswith(("np.", "math.")):
             new.func = gast.Attribute(self.expr(e.func.value), e.func.attr, gast.Load())
         new.keywords = [gast.keyword(k.arg, self.expr(k.value)) for k in e.keywords]
+        if arg is not None and K.joined_rows(name, e, self.names) is not None:
+            return self.joined(name, new.args[0], self.type(arg))
         if name == "sum" and arg is not None and isinstance(self.type(arg), List) and isinstance(self.type(arg).item, (Array, List)):  # type: ignore[union-attr]
             return T.expr("np.sum(x, axis=0)", x=new.args[0])
         for k, a in enumerate(e.args):
@@ -914,6 +925,17 @@ class _Lists:
                 assert t is not None
                 new.args[k] = self.array(a, t)
         return new
+
+    def joined(self, name: str, rows: gast.expr, t: Type) -> gast.expr:
+        """`np.concatenate(xs)` and kin of a list of rows."""
+        ndim = (as_array(t) or Array("float64", 2)).ndim
+        if name == "np.stack" or name == "np.vstack" and ndim == 2:
+            return T.expr("np.array(x)", x=rows)
+        if ndim == 2:
+            return T.expr("np.ravel(np.array(x))", x=rows)
+        lengths = [T.expr(f"x.shape[{k}]", x=rows) for k in range(2, ndim)]
+        first = T.expr("x.shape[0] * x.shape[1]", x=rows)
+        return T.expr("np.reshape(np.array(x), s)", x=rows, s=gast.Tuple([first, *lengths], gast.Load()))
 
     def target(self, e: gast.expr) -> gast.expr:
         """A target of an assignment."""
@@ -1001,6 +1023,12 @@ class _Rows:
                 (self.written if deep else self.replaced).add(base)
             elif isinstance(s, gast.AugAssign) and isinstance(names.get(T.base_name(s.target)), Array):
                 self.written.add(T.base_name(s.target))
+            call = getattr(s, "value", None)
+            if isinstance(call, gast.Call) and isinstance(call.func, gast.Attribute) and call.func.attr in ("pop", "sort", "reverse"):
+                if isinstance(call.func.value, gast.Name):
+                    self.replaced.add(call.func.value.id)
+                    if call.func.attr != "pop":
+                        self.written.add(call.func.value.id)
 
     def find(self, n: str) -> str:
         while n in self.parent:

@@ -180,6 +180,7 @@ class _Normalizer:
         self.function = function
         self.fresh = T.Fresh(used_names(function))
         self.writers = {n: may_write(c.function) for n, c in function.externals.items() if isinstance(c, Callee)}
+        self.lists = {T.base_name(n.func.value) for s in function.body for n in gast.walk(s) if changes_list(n)}
         # names that the targets of a comprehension, which are its own, must not clash with
         self.taken = {n.id for s in function.body for n in _outside(s)} | set(function.params) | set(function.externals)
 
@@ -342,13 +343,21 @@ class _Normalizer:
             return pre
         return [*pre, self.assign(T.at(T.store(self.fresh("test")), s), value, s)]  # a test that decides nothing, but may raise
 
+    def truth(self, test: gast.expr) -> gast.expr:
+        """A test in which a list that is known by its methods stands for its not being empty."""
+        if isinstance(test, gast.Name) and test.id in self.lists:
+            return T.at(T.expr(f"len({test.id}) > 0"), test)
+        if isinstance(test, gast.UnaryOp) and isinstance(test.op, gast.Not):
+            return T.at(gast.UnaryOp(test.op, self.truth(test.operand)), test)
+        return T.at(gast.BoolOp(test.op, [self.truth(v) for v in test.values]), test) if isinstance(test, gast.BoolOp) else test
+
     def on_If(self, s: gast.If) -> list[gast.stmt]:
-        pre, test = self.lower(s.test)
+        pre, test = self.lower(self.truth(s.test))
         body, orelse = self.block(s.body), self.block(s.orelse)
         return pre + make_if(s, test, body, orelse) if body or orelse else pre
 
     def on_While(self, s: gast.While) -> list[gast.stmt]:
-        pre, test = self.lower(s.test)
+        pre, test = self.lower(self.truth(s.test))
         body = self.block(s.body)
         if not pre:
             return [T.at(gast.While(test, body or [T.at(gast.Pass(), s)], []), s)]

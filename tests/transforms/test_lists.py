@@ -516,3 +516,80 @@ def test_pop_within_other_statements():
         return xs.pop() * y[0] * y[1]
 
     check(f, X)
+
+
+def taken_again_and_again(x):
+    xs = []
+    xs.append(x[0])
+    s = 0.0
+    for i in range(3):
+        if xs:
+            s += xs[-1] * x[1]
+            xs.pop()
+        if i == 1:
+            xs.append(x[2])
+    return s
+
+
+def backwards(x):
+    xs = []
+    for i in range(len(x) - 1, -1, -1):
+        xs.append(x[i] * i)
+    for i in range(4, 0, -2):
+        xs.append(xs[i] * x[i])
+    return xs[0] * xs[-1] + sum(xs)
+
+
+def joined(x):
+    rows = [x[1:4] * i for i in range(3)]
+    blocks = [np.outer(x[:2], x[:2]), np.outer(x[1:3], x[1:3])]
+    m = np.concatenate(blocks)
+    return np.sum(np.stack(rows) ** 2) + np.sum(np.concatenate(rows) * np.hstack(rows)) + np.vstack(rows)[1, 1] * m[3, 0] * np.vstack(blocks)[2, 1]
+
+
+def row_kept_over_a_change(x):
+    stack = [x[:2] * 1.0, x[1:3] * 2.0]
+    top = stack[-1]
+    for i in range(2):
+        stack.pop()
+        stack.append(x[:2] * (i + 5.0))
+    return np.sum(top) * stack[-1][0]
+
+
+def several_lengths(x, n):
+    if n > 2:
+        xs = [x[0]]
+    else:
+        xs = [x[0], x[1]]
+    ys = [x[2]]
+    ys += xs
+    return sum(ys) * ys[-1]
+
+
+def flags(x):
+    seen = [False] * 5
+    for i in range(0, 5, 2):
+        seen[i] = True
+    return sum(x[i] for i in range(5) if not seen[i]) + sum(seen) * x[0]
+
+
+@pytest.mark.parametrize("f, args", [(taken_again_and_again, (X,)), (backwards, (X,)), (joined, (X,)), (row_kept_over_a_change, (X,)),
+                                     (several_lengths, (X, 2)), (several_lengths, (X, 3)), (flags, (X,))], ids=lambda v: getattr(v, "__name__", None))
+def test_what_could_go_wrong(f, args):
+    check(f, *args)
+
+
+def test_a_list_as_a_test():
+    def f(x):
+        stack = [x[0], x[1]]
+        s = 0.0
+        k = 0
+        while stack and k < 10:
+            k += 1
+            v = stack.pop()
+            s += v * k
+            if not stack and k < 4:
+                stack.append(v * x[2])
+        return s if stack or k > 3 else s * 2.0
+
+    check(f, X)
