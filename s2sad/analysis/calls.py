@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from s2sad import rules
-from s2sad.lang.types import WEAK_INT, Array, Scalar, Static, Tuple, Type
+from s2sad.lang.types import WEAK_FLOAT, WEAK_INT, Array, Scalar, Static, Tuple, Type, is_int
 
 # stands in for a NumPy function, with the same arguments
 INSTEAD_OF: Mapping[str, str] = {
@@ -17,7 +17,8 @@ INSTEAD_OF: Mapping[str, str] = {
     "fmod": "math.fmod", "ieee_remainder": "math.remainder", "is_close": "math.isclose", "ulp": "math.ulp", "factorial": "math.factorial",
     "comb": "math.comb", "perm": "math.perm", "lcm": "math.lcm", "isqrt": "math.isqrt", "fsum": "math.fsum", "prod_in_order": "math.prod",
     "dist": "math.dist", "sum_in_order": "sum", "any_true": "any", "all_true": "all",
-    "swapped": "np.swapaxes", "moved": "np.moveaxis", "tril_of": "np.tril", "triu_of": "np.triu", "where_of": "np.where"}
+    "swapped": "np.swapaxes", "moved": "np.moveaxis", "tril_of": "np.tril", "triu_of": "np.triu", "where_of": "np.where",
+    **{f"math_{f}": f"math.{f}" for f in "acos acosh asin atanh cosh exp expm1 log log10 log1p log2 sinh sqrt".split()}}
 POINTWISE = ("strong", "pow_dx", "pow_dp", "share", "share_number", "ratio", "sigmoid", "sinc_dx", "digamma", "log_base", "heaviside")
 WRITERS = ("add_at", "set_at", "add_mask", "set_mask", "copyto", "add_to", "subtract_from", "multiply_by", "divide_by")
 
@@ -46,6 +47,10 @@ def _number(types: Sequence[Type]) -> Type:
     return Scalar(w.dtype)
 
 
+def _quotient(types: Sequence[Type]) -> Type:
+    return WEAK_INT if all(is_int(t) for t in types) else WEAK_FLOAT
+
+
 def _axes(change: int) -> Callable[[Sequence[Type]], Type]:
     """The first argument with more or fewer axes."""
     def of(types: Sequence[Type]) -> Type:
@@ -66,6 +71,7 @@ RESULTS: Mapping[str, Callable[[Sequence[Type]], Type]] = {
     **dict.fromkeys(("given_adjoint", "max_share", "prod_dx", "var_dx", "std_dx", "norm_dx", "cumprod_dx", "sort_dx", "interp_dx"), _like(1)),
     **dict.fromkeys(("untranspose", "cut", "stop_gradient", "cumprod_dot", "sort_dot"), _like(0)),
     **dict.fromkeys(("ramp_up", "ramp_down"), _number),
+    "div": lambda types: WEAK_FLOAT, "power": lambda types: WEAK_FLOAT, **dict.fromkeys(("floordiv", "mod"), _quotient),
     "plane": _axes(-1), "interp_dfp": _row, "count": lambda types: WEAK_INT,
     **dict.fromkeys(WRITERS, lambda types: Static(None))}
 

@@ -1,5 +1,24 @@
 """Functions that emitted code calls. They need numpy and numba only, and run compiled (inside njit code) as well as in plain Python."""
 
+from s2sad.runtime.arithmetic import (
+    div,
+    floordiv,
+    math_acos,
+    math_acosh,
+    math_asin,
+    math_atanh,
+    math_cosh,
+    math_exp,
+    math_expm1,
+    math_log,
+    math_log1p,
+    math_log2,
+    math_log10,
+    math_sinh,
+    math_sqrt,
+    mod,
+    power,
+)
 from s2sad.runtime.axes import (
     all_of,
     any_of,
@@ -104,6 +123,23 @@ from s2sad.runtime.shaping import (
 from s2sad.runtime.writing import add_to, copyto, divide_by, multiply_by, subtract_from
 
 __all__ = [
+    "div",
+    "floordiv",
+    "math_acos",
+    "math_acosh",
+    "math_asin",
+    "math_atanh",
+    "math_cosh",
+    "math_exp",
+    "math_expm1",
+    "math_log",
+    "math_log10",
+    "math_log1p",
+    "math_log2",
+    "math_sinh",
+    "math_sqrt",
+    "mod",
+    "power",
     "add_at",
     "add_mask",
     "add_to",

@@ -27,6 +27,7 @@ from s2sad.lang.tree import Function
 from s2sad.lang.types import WEAK_BOOL, Scalar, Static, Type, is_array, is_float
 from s2sad.transforms import front as front_of
 from s2sad.transforms.accumulate import accumulate
+from s2sad.transforms.checks import checked
 from s2sad.transforms.draws import draws
 from s2sad.transforms.freeze import freeze
 from s2sad.transforms.hoist import hoist
@@ -43,7 +44,7 @@ from s2sad.transforms.trips import trips
 from s2sad.transforms.webs import split
 
 FRONT = tuple(name for name, _ in front_of.passes())
-PASSES = (*FRONT, "webs", "types", "draws", "lists", "trips", "freeze", "hoist", "reverse", "storage", "slice", "tidy", "accumulate", "legalize")
+PASSES = (*FRONT, "webs", "types", "draws", "lists", "trips", "freeze", "hoist", "reverse", "storage", "slice", "tidy", "accumulate", "checks", "legalize")
 
 
 def front(fn: Any) -> Function:
@@ -60,8 +61,8 @@ def front_after(fn: Any, after: str) -> str:
 def passes_of(mode: str) -> tuple[str, ...]:
     """The passes that a program goes through."""
     if mode == "primal":
-        return (*FRONT, "webs", "types", "draws", "lists", "legalize")
-    return (*FRONT, "webs", "types", "draws", "lists", "hoist", "tangent", "slice", "legalize") if mode == "tangent" else PASSES
+        return (*FRONT, "webs", "types", "draws", "lists", "checks", "legalize")
+    return (*FRONT, "webs", "types", "draws", "lists", "hoist", "tangent", "slice", "checks", "legalize") if mode == "tangent" else PASSES
 
 
 class _Stop(Exception):
@@ -182,6 +183,8 @@ def _emit(run: _Run, types: Mapping[str, Type], wrt: tuple[str, ...], mode: str)
     run.show("tidy", body)
     body = accumulate(body, rev.names, emitted_shapes, rev.fresh)
     run.show("accumulate", body)
+    body = checked(body, rev.names, {*function.names, out} if value else function.names)
+    run.show("checks", body)
     final = legalize(replace(function, body=tuple(body), names=rev.names))
     run.show("legalize", list(final.body))
     suffix = "_value_and_adjoint" if value else "_adjoint"
@@ -229,6 +232,8 @@ def _tangent(run: _Run, result: Type) -> Emitted:
     verify_bound(function.name, body, [*params, "np", "math", *rules.runtime_names(), *function.externals, *adjoints, *tangents])
     body = live_statements(body, made.names, replace(shapes, names=made.names))
     run.show("slice", body)
+    body = checked(body, made.names, {*function.names, *made.values})
+    run.show("checks", body)
     final = legalize(replace(function, body=tuple(body), names=made.names))
     run.show("legalize", list(final.body))
     used = T.all_names(final.body)
@@ -246,7 +251,8 @@ def _primal(run: _Run, result: Type) -> Emitted:
     function = run.function
     aliases = aliases_of.analyse(function)
     check(function, aliases, adjoint=False)
-    final = legalize(function)
+    run.step("checks", lambda f: f.with_body(checked(list(f.body), f.names, f.names)))
+    final = legalize(run.function)
     run.show("legalize", list(final.body))
     doc = f"Primal of `{function.name}`."
     used = T.all_names(final.body)

@@ -29,10 +29,11 @@ from s2sad.transforms.share import share
 
 @dataclass(frozen=True)
 class Tangent:
-    """What `tangent` returns: the body, the names of the tangents of the parameters asked for, and the types of all names."""
+    """What `tangent` returns: the body, the tangents of the parameters asked for, names made for values of the program, and the types of all names."""
 
     body: list[gast.stmt]
     seeds: tuple[str, ...]
+    values: frozenset[str]
     names: dict[str, Type]
 
 
@@ -69,6 +70,7 @@ class _Forward:
         self.names.update({d: self.names[n] for n, d in self.dots.items()})
         self.shapes = replace(shapes, names=self.names, dims={**shapes.dims, **{d: shapes.dims.get(n) for n, d in self.dots.items()}})
         self.stmt: gast.stmt | None = None
+        self.values: set[str] = set()  # names made for values of the program
         self.temps: list[gast.stmt] = []  # what runs before the tangent of the statement
         self.root: gast.expr | None = None  # the whole right side, if its value has the name `result` where the tangent is computed
         self.result: gast.expr | None = None
@@ -340,6 +342,7 @@ class _Forward:
         value = s.value
         if not isinstance(value, gast.Name):
             n = self.fresh("out")
+            self.values.add(n)
             self.names[n] = type_of(value, self.names)
             out.append(T.at(gast.Assign([T.store(n)], value, None), s))
             self.root, self.result = value, T.name(n)
@@ -420,4 +423,4 @@ def tangent(function: Function, aliases: Aliases, shapes: Shapes, wrt: tuple[str
             start.append(gast.Assign([T.store(forward.dots[p])], forward.zero(T.name(p)), None))
     body = forward.block(list(function.body))
     seeds = tuple(forward.dots[w] if w in forward.dots else forward.fresh(f"{w}_dot") for w in wrt)
-    return Tangent([*start, *body], seeds, forward.names)
+    return Tangent([*start, *body], seeds, frozenset(forward.values), forward.names)

@@ -2,11 +2,11 @@ def friction_adjoint(re, roughness, f_bar=1.0):
     """Adjoint of `friction`: gradient of f with respect to (re, roughness)."""
     roughness_bar = 0.0
     if re < 2300.0:
-        f = 64.0 / re
+        f = div(64.0, re)
         # f = 64.0 / re
         re_bar = -(f * f_bar / re)
     else:
-        s = roughness / 3.7 + 5.74 / re ** 0.9
+        s = roughness / 3.7 + div(5.74, power(re, 0.9))
         f = 0.25 / np.log10(s) ** 2
         # f = 0.25 / np.log10(s) ** 2
         log10_s = np.log10(s)

@@ -1,0 +1,104 @@
+"""Arithmetic that raises what Python raises.
+
+Compiled code divides Python numbers by zero without an error, and takes the logarithm of zero. In the statements of the user's program, forwards,
+such operations become calls of the runtime that check, unless they certainly fit. NumPy's own numbers (array elements, results of reductions) give
+inf or nan in Python, too; only functions of `math` raise for them as well. Adjoints and tangents are not the user's arithmetic, and are left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import gast
+
+from s2sad.analysis import effects as E
+from s2sad.analysis.types import type_of
+from s2sad.lang import algebra as A
+from s2sad.lang import tree as T
+from s2sad.lang.types import Scalar, Type, is_float
+from s2sad.rules import runtime_names
+from s2sad.transforms.reverse import nonzero, not_negative, positive
+
+OPERATORS = {"Div": "div", "FloorDiv": "floordiv", "Mod": "mod"}
+#: Functions of math that raise where their argument is not positive, or negative, and others.
+POSITIVE, NOT_NEGATIVE = ("log", "log2", "log10"), ("sqrt", "log1p")
+#: Those that overflow; numbers of NumPy are let through, as what they give there is loud enough, and loops over them are to be fast.
+GROWING = ("exp", "expm1", "cosh", "sinh")
+
+
+def checked(body: list[gast.stmt], names: Mapping[str, Type], primal: Collection[str]) -> list[gast.stmt]:
+    """The body with checks in the statements that compute the names of the primal, and in tests.
+
+    >>> from s2sad.lang.printer import to_source
+    >>> names = {"x": Scalar("float64", weak=True), "y": Scalar("float64", weak=True), "y_bar": Scalar("float64", weak=True)}
+    >>> print(to_source(checked(T.stmts("y = 1.0 / x + math.sqrt(x * x)\\nx_bar = -y_bar / x"), names, {"x", "y"})), end="")
+    y = div(1.0, x) + math.sqrt(x * x)
+    x_bar = -y_bar / x
+    """
+    check = _Check(names)
+    out = []
+    for s in body:
+        if isinstance(s, (gast.If, gast.While)):
+            new: gast.stmt = type(s)(check.visit(T.substitute(s.test, {})), checked(s.body, names, primal), checked(s.orelse, names, primal))
+        elif isinstance(s, gast.For):
+            new = gast.For(s.target, check.visit(T.substitute(s.iter, {})), checked(s.body, names, primal), [], None)
+        elif isinstance(s, gast.Assign) and T.base_name(s.targets[0]) in primal:
+            new = gast.Assign([T.substitute(s.targets[0], {})], check.visit(T.substitute(s.value, {})), None)
+        elif isinstance(s, gast.AugAssign) and T.base_name(s.target) in primal:
+            new = check.augmented(T.substitute(s, {}))
+        elif isinstance(s, gast.Return) and not E.children(s):
+            new = gast.Return(check.visit(T.substitute(s.value, {})) if isinstance(s.value, gast.expr) else s.value)
+        else:
+            out.append(s)
+            continue
+        out.append(T.at(new, s))
+    return out
+
+
+class _Check(gast.NodeTransformer):  # type: ignore[misc]
+    def __init__(self, names: Mapping[str, Type]):
+        self.names = names
+
+    def augmented(self, s: gast.AugAssign) -> gast.stmt:
+        """`x /= y` of numbers as `x = x / y`."""
+        s.value = self.visit(s.value)
+        if isinstance(s.target, gast.Name):
+            whole = gast.BinOp(T.loaded(s.target), s.op, s.value)
+            new = self.operation(whole, gast.BinOp(T.loaded(s.target), s.op, T.substitute(s.value, {})))
+            if new is not whole:
+                return gast.Assign([s.target], new, None)
+        return s
+
+    def visit_BinOp(self, e: gast.BinOp) -> gast.expr:
+        original = T.substitute(e, {})
+        self.generic_visit(e)
+        return self.operation(e, original)
+
+    def operation(self, e: gast.BinOp, original: gast.BinOp) -> gast.expr:
+        """An operation of Python numbers as a call, if it may raise."""
+        if type(e.op).__name__ in OPERATORS and self.weak(original) and not nonzero(original.right):
+            return gast.Call(T.name(OPERATORS[type(e.op).__name__]), [e.left, e.right], [])
+        if isinstance(e.op, gast.Pow) and self.weak(original) and is_float(type_of(original, self.names)):
+            k = A.number(original.right)
+            fits = k is not None and k >= 0 and float(k).is_integer() or positive(original.left)
+            if not fits and not (k is not None and k >= 0 and not_negative(original.left)):
+                return gast.Call(T.name("power"), [e.left, e.right], [])
+        return e
+
+    def visit_Call(self, e: gast.Call) -> gast.expr:
+        original = T.substitute(e, {})
+        self.generic_visit(e)
+        module, _, name = (T.dotted(e.func) or "").partition(".")
+        if module != "math" or f"math_{name}" not in runtime_names():
+            return e
+        x = original.args[0]
+        fits = name in POSITIVE and positive(x) or name in NOT_NEGATIVE and not_negative(x)
+        if fits or name in GROWING and not self.weak(x):
+            return e
+        return gast.Call(T.name(f"math_{name}"), e.args, [])
+
+    def weak(self, e: Any) -> bool:
+        """Whether an expression is a Python number."""
+        t = type_of(e, self.names)
+        return isinstance(t, Scalar) and t.weak

@@ -1,0 +1,102 @@
+"""Arithmetic of Python numbers raises what Python raises, compiled and not; NumPy's numbers give inf and nan."""
+
+import math
+
+import numpy as np
+import pytest
+
+import s2sad
+from s2sad.runtime import arithmetic
+
+
+def mixed(x, n, m):
+    y = 1.0 / x
+    y /= x - 1.0
+    y += n // m + x % m
+    while 1.0 / (x - 2.0) > 5.0:
+        x = x + 1.0
+    if n > 0 and y / n > 1e9:
+        y = 0.0
+    return y * math.log(x) + math.sqrt(x * x + 1.0) + x**n + math.sqrt(x + 3.0)
+
+
+def powers(x, p):
+    return x**p + math.exp(x)
+
+
+MIXED = [(3.0, 2, 2), (0.0, 2, 2), (1.0, 1, 1), (3.0, 1, 0), (2.0, 1, 1), (-0.5, 1, 1), (-4.0, 1, 1), (3.0, 0, 1), (0.5, -1, 2)]
+POWERS = [(2.0, 1.5), (0.0, -1.0), (-1.0, 2.0), (800.0, 1.0), (0.0, 0.0), (-math.inf, 1.0), (math.inf, 1.0)]
+
+
+def outcome(f, *args):
+    """The value, or the class and the text of the exception."""
+    try:
+        return f(*args)
+    except (ArithmeticError, ValueError) as e:
+        return type(e), str(e)
+
+
+@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize(("f", "calls"), [(mixed, MIXED), (powers, POWERS)])
+def test_exceptions_of_numbers(f, calls, jit):
+    primal, both = s2sad.differentiable(f, jit=jit), s2sad.value_and_grad(f, jit=jit)
+    for args in calls:
+        expected = outcome(f, *args)
+        assert outcome(primal, *args) == expected, args
+        found = outcome(both, *args)
+        assert (found if isinstance(expected, tuple) else found[0]) == expected, args
+        forward = outcome(lambda *a: primal.jvp(*a, tangents=1.0), *args)
+        assert (forward if isinstance(expected, tuple) else forward[0]) == expected, args
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_a_power_that_is_complex_raises(jit):
+    with pytest.raises(ValueError, match="complex"):
+        s2sad.differentiable(powers, jit=jit)(-1.0, 0.5)
+
+
+def of_elements(x):
+    return x[0] / x[1] + math.exp(x[2])
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_elements_of_arrays_divide_as_numpy_does(jit):
+    g = s2sad.value_and_grad(of_elements, jit=jit)
+    with np.errstate(all="ignore"):
+        value, gradient = g(np.array([1.0, 0.0, 0.5]))
+    assert value == np.inf and gradient[0] == np.inf
+    assert "div(" not in g.source()
+
+
+def log_of_element(x):
+    return math.log(x[0])
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_functions_of_math_raise_for_elements_too(jit):
+    with pytest.raises(ValueError, match="math domain error|expected a positive input"):
+        s2sad.value_and_grad(log_of_element, jit=jit)(np.zeros(1))
+
+
+def proven(x):
+    return 1.0 / (1.0 + math.exp(-x)) + math.sqrt(x * x) + x**3 + x / 2.0
+
+
+def test_what_certainly_fits_is_not_checked():
+    text = s2sad.differentiable(proven, jit=False).source(1.0)
+    assert "div" not in text and "math_sqrt" not in text and "power" not in text
+
+
+@pytest.mark.parametrize("name", sorted(arithmetic.DOMAINS))
+def test_domains(name):
+    """Every function of the table in and out of its domain, in plain Python and compiled."""
+    from numba import njit
+
+    function, ours = getattr(math, name), getattr(arithmetic, f"math_{name}")
+    compiled = njit(lambda x: ours(x))
+    for x in (-math.inf, -1e4, -2.0, -1.0, -0.5, -0.0, 0.0, 0.5, 1.0, 2.0, 709.7, 709.8, 710.4, 710.5, 1e4, math.inf, math.nan):
+        expected = outcome(function, x)
+        for f in (ours, compiled):
+            found = outcome(f, x)
+            assert type(found) is type(expected)
+            assert found == expected if isinstance(found, tuple) else found == pytest.approx(expected, rel=1e-14, nan_ok=True), (name, x)
