@@ -44,7 +44,8 @@ from s2sad.transforms.trips import trips
 from s2sad.transforms.webs import split
 
 FRONT = tuple(name for name, _ in front_of.passes())
-PASSES = (*FRONT, "webs", "types", "draws", "lists", "trips", "freeze", "hoist", "reverse", "storage", "slice", "tidy", "accumulate", "checks", "legalize")
+TYPED = ("webs", "types", "draws", "lists")
+PASSES = (*FRONT, *TYPED, "trips", "freeze", "hoist", "reverse", "storage", "slice", "tidy", "accumulate", "checks", "legalize")
 
 
 def front(fn: Any) -> Function:
@@ -61,8 +62,8 @@ def front_after(fn: Any, after: str) -> str:
 def passes_of(mode: str) -> tuple[str, ...]:
     """The passes that a program goes through."""
     if mode == "primal":
-        return (*FRONT, "webs", "types", "draws", "lists", "checks", "legalize")
-    return (*FRONT, "webs", "types", "draws", "lists", "hoist", "tangent", "slice", "checks", "legalize") if mode == "tangent" else PASSES
+        return (*FRONT, *TYPED, "checks", "legalize")
+    return (*FRONT, *TYPED, "hoist", "tangent", "slice", "checks", "legalize") if mode == "tangent" else PASSES
 
 
 class _Stop(Exception):

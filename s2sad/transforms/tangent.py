@@ -14,6 +14,7 @@ import gast
 
 from s2sad import custom, rules
 from s2sad.analysis import activity, views
+from s2sad.analysis import effects as E
 from s2sad.analysis.aliases import Aliases
 from s2sad.analysis.shapes import Shapes
 from s2sad.analysis.types import region, type_of
@@ -29,7 +30,7 @@ from s2sad.transforms.share import share
 
 @dataclass(frozen=True)
 class Tangent:
-    """What `tangent` returns: the body, the tangents of the parameters asked for, names made for values of the program, and the types of all names."""
+    """What `tangent` returns: the body, the tangents of the parameters asked for, names made for values of the program, the types of names."""
 
     body: list[gast.stmt]
     seeds: tuple[str, ...]
@@ -422,5 +423,10 @@ def tangent(function: Function, aliases: Aliases, shapes: Shapes, wrt: tuple[str
         if p in forward.dots and p not in wrt:
             start.append(gast.Assign([T.store(forward.dots[p])], forward.zero(T.name(p)), None))
     body = forward.block(list(function.body))
+    # what the value and its tangent share belongs to the value
+    dots = set(forward.dots.values())
+    for s in reversed(list(E.walk(body))):
+        if isinstance(s, gast.Assign) and (T.base_name(s.targets[0]) in forward.values or T.base_name(s.targets[0]) in function.names):
+            forward.values |= T.loads(s.value) - dots
     seeds = tuple(forward.dots[w] if w in forward.dots else forward.fresh(f"{w}_dot") for w in wrt)
     return Tangent([*start, *body], seeds, frozenset(forward.values), forward.names)
