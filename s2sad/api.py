@@ -35,7 +35,7 @@ Wrt = int | str | Sequence[int | str]
 _ndarray = np.ndarray
 
 
-def grad(f: Callable[..., Any] | None = None, wrt: Wrt = 0, jit: bool = True) -> Any:
+def grad(f: Callable[..., Any] | None = None, wrt: Wrt = 0, jit: bool = True, check: bool | str = False) -> Any:
     """The gradient of a function, as a function of the same arguments; also a decorator, with and without arguments.
 
     Args:
@@ -43,6 +43,8 @@ def grad(f: Callable[..., Any] | None = None, wrt: Wrt = 0, jit: bool = True) ->
             arrays of float64, float32, bool or integers.
         wrt: the parameter, by position or name, or a tuple of parameters to differentiate with respect to; they must be float.
         jit: False runs the emitted code in plain Python, for debuggers.
+        check: "first" checks the gradient of the first call (for each combination of argument types) on its own arguments, by forward mode and by
+            differences; True checks every call. Where the function has a kink, or leaves its domain nearby, differences decide nothing.
 
     Returns:
         A `Derivative`. Calling it gives the gradient: of the shape and dtype of the argument (a Python float for a Python float), or a
@@ -51,13 +53,14 @@ def grad(f: Callable[..., Any] | None = None, wrt: Wrt = 0, jit: bool = True) ->
     Raises:
         ArgumentError: (a TypeError) for a wrong `wrt`; when called, for arguments or results of a wrong type.
         DifferentiationError: when called, if the function cannot be differentiated; the message has the line and what to write instead.
+        WrongGradient: (a DifferentiationError) when called, if a check fails; the message names the statement.
     """
-    return _make("adjoint", f, wrt, jit)
+    return _make("adjoint", f, wrt, jit, check)
 
 
-def value_and_grad(f: Callable[..., Any] | None = None, wrt: Wrt = 0, jit: bool = True) -> Any:
+def value_and_grad(f: Callable[..., Any] | None = None, wrt: Wrt = 0, jit: bool = True, check: bool | str = False) -> Any:
     """Like `grad`, but a call gives a pair: the function's value, and what `grad` gives."""
-    return _make("value_and_adjoint", f, wrt, jit)
+    return _make("value_and_adjoint", f, wrt, jit, check)
 
 
 def differentiable(f: Callable[..., Any] | None = None, wrt: Wrt = 0, jit: bool = True) -> Any:
@@ -99,12 +102,16 @@ def _not_built(name: str) -> NoReturn:
     raise UnsupportedError(Problem("S2S141", f"s2sad.{name} is not built yet; grad, value_and_grad, jvp and differentiable are"))
 
 
-def _make(mode: str, f: Callable[..., Any] | None, wrt: Wrt, jit: bool) -> Any:
+def _make(mode: str, f: Callable[..., Any] | None, wrt: Wrt, jit: bool, check: bool | str = False) -> Any:
+    if check not in (False, True, "first"):
+        raise ArgumentError(f'check takes True, False or "first", not {check!r}')
     if f is None:
-        return functools.partial(_make, mode, wrt=wrt, jit=jit)
+        return functools.partial(_make, mode, wrt=wrt, jit=jit, check=check)
     if not callable(f):
         raise ArgumentError(f"a function is expected, not {f!r}; write for example @grad(wrt=...)")
-    return _derivative(_Program(_user_function(f)), mode, wrt, jit)
+    made = _derivative(_Program(_user_function(f)), mode, wrt, jit)
+    made._check = check
+    return made
 
 
 def _derivative(program: _Program, mode: str, wrt: Wrt, jit: bool) -> Derivative:
@@ -301,6 +308,7 @@ class Derivative:
         self._program = program
         self._mode = mode
         self._jit = jit
+        self._check: bool | str = False
         self._wrt = _positions(program.fn, program.params, wrt)
         self._single = isinstance(wrt, (int, str))
         self._seen = _Seen(None)
@@ -365,12 +373,43 @@ class Derivative:
             raise ArgumentError(f"{self._title(lost[0])} is written by the function; pass an array with at least one axis")
         run = entry.caller(names, plain, scalars)
         entry.compile([typeof(v) for v in plain])
+        if self._check:
+            proving = self._proving(run, entry)
+            out = proving(converted)  # raises if the gradient is wrong, and then the next call checks again
+            if all(a is b for a, b in zip(args, converted, strict=True)):
+                seen.callers[key] = run if self._check == "first" else proving
+            return out
         if all(a is b for a, b in zip(args, converted, strict=True)):
             seen.callers[key] = run
             if entry.exact and not scalars:
                 brief = tuple([a.dtype if type(a) is _ndarray else type(a) for a in args])
                 seen.quick[brief] = None if brief in seen.quick else run
         return run(converted)
+
+    def _proving(self, run: Callable[[tuple[Any, ...]], Any], entry: _Entry) -> Callable[[tuple[Any, ...]], Any]:
+        """A function that also checks the gradient that it gives."""
+        from s2sad.backend import proof
+
+        if proof.unsupported(entry.types):
+            raise ArgumentError(f"the gradient of `{self._program.fn.__qualname__}` cannot be checked for arguments of these types; leave check out")
+
+        def proving(args: tuple[Any, ...]) -> Any:
+            out = run(args)
+            state = self._current()[1]
+            values = dict(zip(state.params, args, strict=True))
+            along = proof.direction([values[w] for w in self._wrt])
+            count = state.arity
+            _, tangent = self.jvp(*args[:count], tangents=along[0] if self._single else along)
+            gradients = out[1] if self._mode == "value_and_adjoint" else out
+            step = dict(zip(self._wrt, along, strict=True))
+            single = any(getattr(t, "dtype", "") == "float32" for t in entry.types)
+            said = proof.disagreement(proof.Sample(
+                (gradients,) if self._single else gradients, along, tangent, lambda h: self.primal(*proof.moved(values, step, h)[:count]), single))
+            if said:
+                proof.raise_wrong(state.function, dict(zip(state.params, entry.types, strict=True)), values, said)
+            return out
+
+        return proving
 
     def _entry(self, seen: _Seen, types_: tuple[Type, ...]) -> _Entry:
         """The program compiled (or to be compiled) for argument types, hidden ones included."""
@@ -427,7 +466,9 @@ class Derivative:
     def _sibling(self, mode: str) -> Derivative:
         if mode == self._mode:
             return self
-        return _derivative(self._program, mode, self.wrt, self._jit)
+        made = _derivative(self._program, mode, self.wrt, self._jit)
+        made._check = self._check if mode in ("adjoint", "value_and_adjoint") else False
+        return made
 
     # -- looking inside --------------------------------------------------------------
     def source(self, *example_args: Any) -> str:
@@ -548,13 +589,16 @@ class Derivative:
         what = {"primal": "differentiable", "adjoint": "grad", "value_and_adjoint": "value_and_grad", "tangent": "jvp"}[self._mode]
         return f"<s2sad.{what} of {self._program.fn.__module__}.{self._program.fn.__qualname__}, wrt {', '.join(self._wrt)}>"
 
+    def _same_as(self, other: Derivative) -> bool:
+        return all(getattr(self, a) == getattr(other, a) for a in ("_mode", "_wrt", "_single", "_jit", "_check"))
+
     def __reduce__(self) -> tuple[Any, ...]:
         """By reference to the function, so that another process finds it by import."""
         fn = self._program.fn
         there = _imported(fn.__module__, fn.__qualname__)
         if there is not fn and getattr(there, "__s2sad_function__", None) is not fn and getattr(there, "py_func", None) is not fn:
             raise pickle.PicklingError(f"{self!r} cannot be pickled: {fn.__module__}.{fn.__qualname__} is not it when imported")
-        return _restored, (fn.__module__, fn.__qualname__, self._mode, self.wrt, self._jit)
+        return _restored, (fn.__module__, fn.__qualname__, self._mode, self.wrt, self._jit, self._check)
 
 
 class Jvp(Derivative):
@@ -775,10 +819,12 @@ def _imported(module: str, qualname: str) -> Any:
     return found
 
 
-def _restored(module: str, qualname: str, mode: str, wrt: Wrt, jit: bool) -> Any:
+def _restored(module: str, qualname: str, mode: str, wrt: Wrt, jit: bool, check: bool | str = False) -> Any:
     """Unpickle a Derivative."""
     found = _imported(module, qualname)
-    if isinstance(found, Derivative):
-        same = _derivative(found._program, mode, wrt, jit)
-        return found if (found._mode, found._wrt, found._single, found._jit) == (mode, same._wrt, same._single, jit) else same
-    return _derivative(_Program(_user_function(found)), mode, wrt, jit)
+    program = found._program if isinstance(found, Derivative) else _Program(_user_function(found))
+    made = _derivative(program, mode, wrt, jit)
+    made._check = check
+    if isinstance(found, Derivative) and found._same_as(made):
+        return found
+    return made

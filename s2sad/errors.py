@@ -62,6 +62,10 @@ class TypeInferenceError(DifferentiationError, TypeError):
     """The types of a program do not fit together, or cannot be known before it runs."""
 
 
+class WrongGradient(DifferentiationError):
+    """The check of a gradient has failed; the message names the statement whose adjoint is wrong, if one alone is."""
+
+
 class SourceError(DifferentiationError):
     """The source text of a function cannot be had, or is not the text that it was made from."""
 
@@ -125,5 +129,6 @@ CODES: dict[str, tuple[str, str, str]] = {
     "S2S304": ("A write into memory that may be shared or not, as the layout decides", "b = np.ravel(a)\nb[0] = x", "b = np.ravel(a).copy()"),
     "S2S501": ("An operation whose operands' types do not fit", "x[0.5]", "x[int(0.5)]"),
     "S2S502": ("A name that is an array here and a number elsewhere", "s = 0.0\nfor v in a:\n    s = s + b", "s = np.zeros(len(b))"),
+    "S2S601": ("A gradient that a check has found wrong", "grad(f, check=\"first\")(x)", "Correct the rule that is named, or report the statement."),
     "S2S900": ("Numba cannot compile the emitted program", "# see the line of the emitted file", "Report it, with the function and its arguments."),
 }

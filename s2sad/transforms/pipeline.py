@@ -53,6 +53,14 @@ def front(fn: Any) -> Function:
     return front_of.build(fn)
 
 
+def named(function: Function, types: Mapping[str, Type]) -> Function:
+    """The typed program whose statements the two modes differentiate: `types` are those of the parameters."""
+    run = _Run(function, (), None)
+    _typed(run, types)
+    f = run.function
+    return hoist(f, shapes_of.analyse(f, aliases_of.analyse(f)))
+
+
 def front_after(fn: Any, after: str) -> str:
     """The text of a Python function as one pass of the front end leaves it."""
     function = front_of.build(fn, after)
@@ -128,12 +136,17 @@ def emit(function: Function, types: Mapping[str, Type], wrt: tuple[str, ...], mo
         raise UnsupportedError(problem(function.source, e.node, "S2S204", str(e), "@s2sad.adjoint_of(a function of your own for it)")) from None
 
 
-def _emit(run: _Run, types: Mapping[str, Type], wrt: tuple[str, ...], mode: str) -> Emitted:
-    run.show(FRONT[-1], list(run.function.body))
+def _typed(run: _Run, types: Mapping[str, Type]) -> None:
+    """What all modes begin with."""
     run.step("webs", split)
     run.step("types", lambda f: typed(f, types))
     run.step("draws", draws)
     run.step("lists", lists)
+
+
+def _emit(run: _Run, types: Mapping[str, Type], wrt: tuple[str, ...], mode: str) -> Emitted:
+    run.show(FRONT[-1], list(run.function.body))
+    _typed(run, types)
     result = types_of.result_type(run.function)
     function = run.function
     if mode == "primal":
