@@ -201,6 +201,16 @@ def int_power(base: int, n: int) -> int:
     return out
 
 
+@jitable
+def place(k: int, n: int) -> int:
+    """Where the k-th item of a list of n items is: negative numbers count from the end. Raises IndexError as the list does."""
+    if k < 0:
+        k += n
+    if k < 0 or k >= n:
+        raise IndexError("list index out of range")
+    return k
+
+
 # --- functions of sequences ----------------------------------------------------------------------
 
 

@@ -99,8 +99,8 @@ class Ranges:
         value = A.number(e)
         if isinstance(value, int):
             return {"": value}
-        if isinstance(e, gast.BinOp):
-            return self.linear(e)
+        if isinstance(e, gast.BinOp):  # a quotient is no linear form
+            return self.linear(e) if isinstance(e.op, (gast.Add, gast.Sub, gast.Mult)) else None
         if isinstance(e, gast.UnaryOp):
             inner = self.of_text(text.lstrip("-"))
             return None if inner is None else {n: -c for n, c in inner.items()}

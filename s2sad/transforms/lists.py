@@ -313,6 +313,18 @@ class _Lists:
         if first is not None:
             self.fixed[first] = self.fixed[name]
             self.pre.append(gast.Assign([T.store(first)], self.array(s.value, self.fixed[name]), None))
+        for k, e in enumerate(items or []):
+            if name in T.loads(e) and items is not None:  # of what the name meant before
+                held = self.fresh("item")
+                inner = t0 if isinstance(t0 := self.fixed[name], Array) and t0.ndim > 1 else None
+                if inner is not None:
+                    self.fixed[held] = Array(inner.dtype, inner.ndim - 1, "C", frozenset(), inner.weak)
+                    self.rows.stored(s, e, name)
+                value = self.item(e, inner) if inner is not None else self.expr(e)
+                copied = inner is not None and not isinstance(value, gast.BinOp)
+                value = gast.Call(gast.Attribute(value, "copy", gast.Load()), [], []) if copied else value
+                self.pre.append(gast.Assign([T.store(held)], value, None))
+                items[k] = T.name(held)
         start = Length(len(items)) if items is not None else length_of(T.expr(f"len({first})"))
         whole = exact if exact is not None and self.stable(exact) else None
         limit = most if most is not None and self.stable(most) else None
@@ -328,6 +340,7 @@ class _Lists:
         self.pre.append(gast.Assign([T.store(room)], _empty(t, [size.tree(), *shape]), None))
         if items is not None:
             for k, e in enumerate(items):
+                self.rows.stored(s, e, name)
                 self.pre.append(self.put(room, T.const(k), e, t))
         elif first is not None:
             self.pre.append(gast.Assign([T.expr(f"{room}[:len({first})]")], T.name(first), None))
@@ -745,17 +758,17 @@ class _Lists:
     def reorder(self, call: gast.Call) -> list[gast.stmt]:
         """`xs.sort()` and `xs.reverse()`."""
         name = call.func.value.id
-        here = self.expr(call.func.value)
+        g = self.open.get(name)
+        here = T.name(name) if g is None else gast.Subscript(T.name(g.room), gast.Slice(None, g.now.tree(), None), gast.Load())
         what = T.expr("np.sort(x)", x=here) if call.func.attr == "sort" else T.expr("x[::-1].copy()", x=here)
         if not self.is_list(name):
             self.refuse(call, f"`.{call.func.attr}()` of an array", f"{name}[:] = np.sort({name})")
-        place = gast.Subscript(here, gast.Slice(None, None, None), gast.Store())
-        return [gast.Assign([place], what, None)]
+        whole = gast.Slice(None, None if g is None else g.now.tree(), None)
+        return [gast.Assign([gast.Subscript(T.name(name if g is None else g.room), whole, gast.Store())], what, None)]
 
     # -- expressions -------------------------------------------------------------------------------
 
     def put(self, room: str, index: gast.expr, e: gast.expr, t: Array) -> gast.stmt:
-        self.rows.stored(self.at, e, room)
         return gast.Assign([gast.Subscript(T.name(room), index, gast.Store())], self.item(e, t), None)
 
     def item(self, e: gast.expr, t: Array) -> gast.expr:
@@ -969,14 +982,15 @@ class _Lists:
         return self.expr(e)
 
     def direct(self, g: Growing, e: gast.Subscript) -> gast.expr | None:
-        """An item of a growing list whose place is known to be in range; None if it is not."""
+        """An item of a growing list; None for a slice. Where it is not known to be in range, `place` looks."""
         if isinstance(e.slice, gast.Slice):
             return None
         k = K.literal(e.slice)
         if type(k) is int:
             if -g.least <= k < 0:
                 return gast.Subscript(T.name(g.room), g.now.plus(Length(-k), -1).tree(), gast.Load())
-            return gast.Subscript(T.name(g.room), T.const(k), gast.Load()) if 0 <= k < g.least else None
+            if 0 <= k < g.least:
+                return gast.Subscript(T.name(g.room), T.const(k), gast.Load())
         index = length_of(self.expr(e.slice))
         gap = g.now.plus(index, -1)
         low: int | None = index.constant
@@ -985,7 +999,8 @@ class _Lists:
             low = None if low is None or start is None or times < 0 else low + start * times
         if not gap.terms and gap.constant > 0 and low is not None and low >= 0:
             return gast.Subscript(T.name(g.room), index.tree(), gast.Load())
-        return None
+        at = gast.Call(T.name("place"), [self.expr(e.slice), g.now.tree()], [])
+        return gast.Subscript(T.name(g.room), at, gast.Load())
 
     def view(self, e: gast.Name) -> gast.expr:
         """What a growing list holds now, under a name."""
@@ -993,7 +1008,9 @@ class _Lists:
             g = self.open[e.id]
             self.views[e.id] = self.fresh(f"{e.id}_now")
             self.fixed[self.views[e.id]] = self.fixed[e.id]
-            value = gast.Subscript(T.name(g.room), gast.Slice(None, g.now.tree(), None), gast.Load())
+            value: gast.expr = gast.Subscript(T.name(g.room), gast.Slice(None, g.now.tree(), None), gast.Load())
+            if not g.bounded:  # a larger array may take the room's name
+                value = gast.Call(gast.Attribute(value, "copy", gast.Load()), [], [])
             self.pre.append(gast.Assign([T.store(self.views[e.id])], value, None))
         return T.name(self.views[e.id])
 
@@ -1085,7 +1102,8 @@ class _Rows:
         base = self.base(value)
         if base is None or not (self.lists.is_list(base) or base in self.lists.fixed):
             return value
-        original = next((n for n, v in self.lists.views.items() if v == base), base)
+        holders = {**{g.room: n for n, g in self.lists.open.items()}, **{v: n for n, v in self.lists.views.items()}}
+        original = holders.get(base, base)
         growing = self.lists.open.get(original)
         if original in self.replaced or growing is not None and not growing.bounded:
             if self.is_written(original):

@@ -383,7 +383,7 @@ class _Normalizer:
                 pre, bounds = self.lower(T.at(backwards, s.iter))
                 return pre + self.range_loop(s, bounds)
         rebound = T.stores(s.body) | T.stores(s.target)
-        changed = {T.base_name(n.func.value) for b in s.body for n in gast.walk(b) if changes_list(n)} & T.loads(s.iter)
+        changed = {T.base_name(n.func.value) for b in s.body for n in gast.walk(b) if changes_list(n)} & _looped(s.iter)
         if changed:
             refuse(self.function.source, s, "S2S113", f"The list `{sorted(changed)[0]}` changes while it is looped over", "for v in list(xs):")
         new: list[gast.stmt] = []
@@ -715,6 +715,13 @@ class _Normalizer:
 def _reduces(e: gast.AST) -> bool:
     """Whether this is `sum`, `any` or `all` of a generator."""
     return isinstance(e, gast.Call) and T.dotted(e.func) in ("sum", "any", "all") and isinstance(e.args[0], gast.GeneratorExp)
+
+
+def _looped(e: gast.expr) -> set[str]:
+    """Names of what is looped over itself, not over a copy of it."""
+    if isinstance(e, gast.Call) and T.dotted(e.func) in ("enumerate", "zip", "reversed"):
+        return {n for a in e.args for n in _looped(a)}
+    return {e.id} if isinstance(e, gast.Name) else set()
 
 
 def _outside(node: gast.AST) -> Iterator[gast.Name]:

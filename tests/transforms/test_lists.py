@@ -593,3 +593,55 @@ def test_a_list_as_a_test():
         return s if stack or k > 3 else s * 2.0
 
     check(f, X)
+
+
+def begun_from_itself(x):
+    xs = [x[0], x[1]]
+    for i in range(3):
+        xs = [min(xs) * x[i], xs[0]]
+        xs.append(x[i])
+    rows = [x[:2] * 1.0]
+    for i in range(3):
+        rows = [rows[-1] * x[i], rows[0]]
+        if i != 1:
+            rows.append(x[1:3])
+    return sum(xs) * xs[0] + np.sum(np.array(rows)) * rows[1][0]
+
+
+def turned_while_growing(x):
+    xs = []
+    k = 0
+    while k < 20:
+        xs.append(x[k % 5] * k)
+        if k % 7 == 3:
+            xs.reverse()
+        if k == 11:
+            xs.sort()
+        xs[0] = xs[0] * 0.9
+        xs[k // 2] += x[1]
+        k += 1
+    return xs[3] * xs[-1] + sum(xs[2:9])
+
+
+def middle(x):
+    return x[len(x) // 2] * x[(len(x) - 1) // 2]
+
+
+@pytest.mark.parametrize("f", [begun_from_itself, turned_while_growing, middle], ids=lambda v: v.__name__)
+def test_found_by_drawn_programs(f):
+    check(f, X)
+
+
+def changed_in_a_growing_list(x):
+    u = x * 2.0
+    us = [u]
+    for i in range(3):
+        if x[i] > 0.0:
+            us.append(x * i)
+    us[0][1] = 5.0
+    return np.sum(u)
+
+
+def test_a_row_changed_through_a_growing_list():
+    with pytest.raises(DifferentiationError, match="changed in place"):
+        grad(changed_in_a_growing_list, jit=False)(X)
