@@ -168,14 +168,15 @@ class _State:
         self.attributes = [a for a in assumed if _is_attribute(a)]
         return function
 
-    def emit(self, types_: tuple[Type, ...], wrt: tuple[str, ...], mode: str, after: str | None = None) -> Emitted:
+    def emit(self, types_: tuple[Type, ...], wrt: tuple[str, ...], mode: str, after: str | None = None, every_error: bool = False) -> Emitted:
         """The emitted program, from an earlier process if one has made it."""
-        found = self.memory.emitted(types_, wrt, mode) if after is None else None
+        usual = after is None and not every_error
+        found = self.memory.emitted(types_, wrt, mode) if usual else None
         if found is None:
             from s2sad.transforms import pipeline
 
-            found = pipeline.emit(self.function, dict(zip(self.params, types_, strict=True)), wrt, mode, after=after)
-            if after is None and not self.attributes:
+            found = pipeline.emit(self.function, dict(zip(self.params, types_, strict=True)), wrt, mode, after, every_error)
+            if usual and not self.attributes:
                 self.memory.keep_emitted(types_, wrt, mode, found)
         return found
 
@@ -421,7 +422,7 @@ class Derivative:
             seen.latest = entry
             return entry
 
-    def _emit(self, state: _State, types_: tuple[Type, ...], mode: str, after: str | None = None) -> Emitted:
+    def _emit(self, state: _State, types_: tuple[Type, ...], mode: str, after: str | None = None, every_error: bool = False) -> Emitted:
         """The program text for argument types."""
         by_name = dict(zip(state.params, types_, strict=True))
         if mode != "primal":
@@ -429,7 +430,7 @@ class Derivative:
                 if not is_float(by_name[name]):
                     kind = _described(by_name[name])
                     raise ArgumentError(f"{self._title(name)} is {kind}; only floats have derivatives: pass a float, or leave it out of wrt")
-        emitted = state.emit(types_, self._wrt, mode, after)
+        emitted = state.emit(types_, self._wrt, mode, after, every_error)
         value = emitted.result
         if mode == "tangent" and not is_float(value):
             raise ArgumentError(f"`{self._program.fn.__qualname__}` returns {_described(value)}; only a float or an array of floats has a tangent")
@@ -679,19 +680,25 @@ class _Entry:
         return call
 
     def checked(self) -> Callable[[tuple[Any, ...]], Any]:
-        """The compiled function; if some subscript may be out of range for the arguments of a call, the one with bounds checks."""
-        fast, seed = self.compiled, self.seed
+        """The compiled function; if some subscript may be out of range for the arguments of a call, one with bounds checks.
+
+        That is emitted anew, with the statements that the results do not use, so that their errors are raised as well.
+        """
+        fast, seed, jit = self.compiled, self.seed, self.owner._jit
         if self.emitted.guard is None:
             return lambda args: fast(*args, *seed)
         checked: list[Callable[..., Any]] = []
+        holds = None if jit else load(self.emitted.guard, jit)
 
         def call(args: tuple[Any, ...]) -> Any:
             try:
-                return fast(*args, *seed)
+                if holds is None or holds(*args):
+                    return fast(*args, *seed)
             except OutOfBounds:  # raised before anything has run
                 pass
             if not checked:
-                checked.append(load(self.emitted, self.owner._jit, checked=True))
+                state = self.owner._current()[1]
+                checked.append(load(self.owner._emit(state, self.types, self.owner._mode, every_error=True), jit, checked=True))
                 compile_for(checked[0], [typeof(v) for v in (*args, *seed)])
             return checked[0](*args, *seed)
 

@@ -162,7 +162,7 @@ class Liveness:
                     live, yes, no = live | yes | no, frozenset(), frozenset()
                 then, other = self.block(s.body, live | yes, mark), self.block(s.orelse, live | no, mark)
                 inside = any(id(x) in self.alive for x in E.walk([*s.body, *s.orelse]))
-                if inside or any(isinstance(x, gast.Break) for x in s.body):
+                if inside or id(s) in self.alive or any(isinstance(x, gast.Break) for x in s.body):
                     self.alive.add(id(s))
                     live = then & other | self.accesses(s.test) | self.extra(s)[0]
                 else:
@@ -190,7 +190,7 @@ class Liveness:
         def head() -> Live:
             # a loop variable that is read after the loop keeps the loop
             kept = any(id(x) in self.alive for x in E.walk(s.body) if not isinstance(x, gast.Break) and not is_break(x)) \
-                or any(n in target for n, _ in live)
+                or any(n in target for n, _ in live) or id(s) in self.alive
             if not kept:
                 return frozenset()
             self.alive.add(id(s))

@@ -13,6 +13,7 @@ import gast
 
 from s2sad import custom, rules
 from s2sad.analysis import aliases as aliases_of
+from s2sad.analysis import effects as E
 from s2sad.analysis import shapes as shapes_of
 from s2sad.analysis import types as types_of
 from s2sad.analysis.activity import check_rules
@@ -36,7 +37,7 @@ from s2sad.transforms.legalize import legalize
 from s2sad.transforms.lists import lists
 from s2sad.transforms.reverse import Reversed, reverse
 from s2sad.transforms.share import share
-from s2sad.transforms.slice import live_statements
+from s2sad.transforms.slice import live_statements, unique_accesses
 from s2sad.transforms.storage import store
 from s2sad.transforms.tangent import tangent
 from s2sad.transforms.tidy import tidy
@@ -96,7 +97,9 @@ class _Run:
         return self.function
 
 
-def emit(function: Function, types: Mapping[str, Type], wrt: tuple[str, ...], mode: str, after: str | None = None) -> Emitted:
+def emit(
+    function: Function, types: Mapping[str, Type], wrt: tuple[str, ...], mode: str, after: str | None = None, every_error: bool = False
+) -> Emitted:
     """The text of a function's primal, adjoint, or value and adjoint, for parameters of certain types.
 
     Args:
@@ -104,6 +107,8 @@ def emit(function: Function, types: Mapping[str, Type], wrt: tuple[str, ...], mo
         types: the type of every parameter (hidden ones included).
         wrt: names of the parameters to differentiate with respect to.
         mode: "primal", "adjoint", "value_and_adjoint" or "tangent".
+        every_error: keep all of the forward sweep, for arguments with which the program is known to raise an error, perhaps in a statement that
+            the results do not use.
         after: the name of a pass from the last of the front end on: the text is then the program after that pass.
 
     Raises:
@@ -127,7 +132,7 @@ def emit(function: Function, types: Mapping[str, Type], wrt: tuple[str, ...], mo
         raise ValueError(f"the pass `{after}` is behind this function, which is in normal form: ask `front_after`")
     run = _Run(function, wrt, after)
     try:
-        return _emit(run, types, wrt, mode)
+        return _emit(run, types, wrt, mode, every_error)
     except _Stop as stop:
         return Emitted(function.name, stop.text, function.params, function.hidden, function.externals, frozenset(), Scalar("float64"), wrt)
     except types_of.TypeProblem as p:
@@ -144,7 +149,7 @@ def _typed(run: _Run, types: Mapping[str, Type]) -> None:
     run.step("lists", lists)
 
 
-def _emit(run: _Run, types: Mapping[str, Type], wrt: tuple[str, ...], mode: str) -> Emitted:
+def _emit(run: _Run, types: Mapping[str, Type], wrt: tuple[str, ...], mode: str, every_error: bool) -> Emitted:
     run.show(FRONT[-1], list(run.function.body))
     _typed(run, types)
     result = types_of.result_type(run.function)
@@ -188,7 +193,11 @@ def _emit(run: _Run, types: Mapping[str, Type], wrt: tuple[str, ...], mode: str)
     adjoints = [f"{n}_adjoint" for n in function.externals]
     verify_bound(function.name, body, [*function.params, rev.seed, "np", "math", *rules.runtime_names(), *function.externals, *adjoints])
     emitted_shapes = replace(shapes, names=rev.names, dims={**shapes.dims, **{bar: shapes.dims.get(n) for n, bar in rev.bars.items()}})
-    body = live_statements(body, rev.names, emitted_shapes)
+    live = live_statements(body, rev.names, emitted_shapes, E.walk(forward) if every_error else ())
+    if not known.proven and known.body is None and not every_error:
+        forced = unique_accesses(forward, live, rev.names, rev.bars)
+        live = live_statements(body, rev.names, emitted_shapes, forced) if forced else live
+    body = live
     run.show("slice", body)
     body = tidy(body, rev.names, aliases.written)
     used = T.all_names(body)
@@ -244,7 +253,9 @@ def _tangent(run: _Run, result: Type) -> Emitted:
     adjoints = [f"{n}_adjoint" for n in function.externals]
     body = [*copies, *made.body]
     verify_bound(function.name, body, [*params, "np", "math", *rules.runtime_names(), *function.externals, *adjoints, *tangents])
-    body = live_statements(body, made.names, replace(shapes, names=made.names))
+    # all of the program itself stays, for the errors that it may raise
+    own = [s for s in E.walk(body) if not isinstance(s, (gast.Assign, gast.AugAssign)) or _target(s) in function.names]
+    body = live_statements(body, made.names, replace(shapes, names=made.names), own)
     run.show("slice", body)
     body = checked(body, made.names, {*function.names, *made.values})
     run.show("checks", body)
@@ -259,6 +270,11 @@ def _tangent(run: _Run, result: Type) -> Emitted:
     what = ", ".join(run.wrt)
     doc = f"Value and tangent of `{function.name}`, from the tangent{'s' if len(run.wrt) > 1 else ''} of {what}."
     return printed(function, f"{function.name}_tangent", params, {}, doc, list(final.body), externals, result, run.wrt, aliases, ())
+
+
+def _target(s: gast.Assign | gast.AugAssign) -> str:
+    """The name that an assignment binds or writes into."""
+    return T.base_name(s.targets[0] if isinstance(s, gast.Assign) else s.target)
 
 
 def _primal(run: _Run, result: Type) -> Emitted:

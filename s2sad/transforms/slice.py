@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import gast
 
@@ -36,8 +37,8 @@ def groups_of(body: list[gast.stmt], names: Mapping[str, Type]) -> dict[str, fro
     return {n: frozenset(out[find(n)]) for n in parent}
 
 
-def live_statements(body: list[gast.stmt], names: Mapping[str, Type], shapes: Shapes) -> list[gast.stmt]:
-    """The statements that the return value and the effects of a body use, with the comments that head them.
+def live_statements(body: list[gast.stmt], names: Mapping[str, Type], shapes: Shapes, forced: Iterable[gast.stmt] = ()) -> list[gast.stmt]:
+    """The statements that the return value and the effects of a body use, with the comments that head them; `forced` ones stay, too.
 
     >>> from s2sad.lang.printer import to_source
     >>> body = T.stmts("a = x * 2\\nb = a + 1\\nfor i in range(3):\\n    a = a * 2\\n    b = b + i\\nreturn b")
@@ -48,9 +49,25 @@ def live_statements(body: list[gast.stmt], names: Mapping[str, Type], shapes: Sh
         b = b + i
     return b
     """
-    live = Liveness(names, groups_of(body, names), shapes)
+    live = Liveness(names, groups_of(body, names), shapes, alive={id(s) for s in forced})
     live.block(body, frozenset())
     return keep(body, live.alive)
+
+
+def unique_accesses(forward: list[gast.stmt], kept: list[gast.stmt], names: Mapping[str, Type], bars: Mapping[str, str]) -> list[gast.stmt]:
+    """Statements of the forward sweep with a subscript that nothing kept has, on the same array or its adjoint.
+
+    Without them an index that is out of range would go unnoticed.
+    """
+    def accesses(s: gast.stmt) -> set[tuple[str, Any]]:
+        head = s.test if isinstance(s, (gast.If, gast.While)) else s.iter if isinstance(s, gast.For) else s
+        return {(n.value.id, T.dump(n.slice)) for n in gast.walk(head)
+                if isinstance(n, gast.Subscript) and isinstance(n.value, gast.Name) and is_array(names.get(n.value.id))
+                and not all(isinstance(p, gast.Slice) for p in (n.slice.elts if isinstance(n.slice, gast.Tuple) else [n.slice]))}
+
+    primal = {bar: n for n, bar in bars.items()}
+    there = {(primal.get(n, n), key) for s in E.walk(kept) for n, key in accesses(s)}
+    return [s for s in E.walk(forward) if not accesses(s) <= there]
 
 
 def keep(body: list[gast.stmt], alive: set[int]) -> list[gast.stmt]:
