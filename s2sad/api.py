@@ -404,8 +404,8 @@ class Derivative:
             gradients = out[1] if self._mode == "value_and_adjoint" else out
             step = dict(zip(self._wrt, along, strict=True))
             single = any(getattr(t, "dtype", "") == "float32" for t in entry.types)
-            said = proof.disagreement(proof.Sample(
-                (gradients,) if self._single else gradients, along, tangent, lambda h: self.primal(*proof.moved(values, step, h)[:count]), single))
+            value = (lambda h: self.primal(*proof.moved(values, step, h)[:count])) if proof.follows_value(state.function) else None
+            said = proof.disagreement(proof.Sample((gradients,) if self._single else gradients, along, tangent, value, single))
             if said:
                 proof.raise_wrong(state.function, dict(zip(state.params, entry.types, strict=True)), values, said)
             return out

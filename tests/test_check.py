@@ -125,3 +125,24 @@ def test_first_means_the_first_call(monkeypatch):
 def test_other_values_of_check():
     with pytest.raises(TypeError, match="check takes"):
         grad(quotient, check="always")
+
+
+def held(x):
+    return s2sad.stop_gradient(x * x) * x
+
+
+def test_what_is_declared_constant_is_no_alarm():
+    assert grad(held, jit=False, check=True)(3.0) == 9.0
+
+
+def shares_a_subexpression(x):
+    s = x / (2.5 + np.sin(0.98))
+    return np.sum(s * s)
+
+
+def test_forward_mode_leaves_the_program_as_it_was():
+    both = s2sad.differentiable(shares_a_subexpression, jit=False)
+    x = np.linspace(0.1, 1.0, 4)
+    _, slope = both.jvp(x, tangents=np.ones(4))
+    np.testing.assert_allclose(np.sum(both.grad(x)), slope)
+    grad(shares_a_subexpression, jit=False, check=True)(x)

@@ -38,7 +38,7 @@ class Sample:
     gradients: tuple[Any, ...]
     direction: tuple[Any, ...]
     tangent: Any  # the derivative in the direction by forward mode
-    value: Callable[[float], Any]  # the function's value at a step in the direction
+    value: Callable[[float], Any] | None  # the function's value at a step in the direction; None if differences are not what the user means
     single: bool = False  # float32 takes part
 
 
@@ -73,6 +73,8 @@ def disagreement(s: Sample) -> str:
 def _slope(s: Sample) -> tuple[float, float] | None:
     """The derivative by differences and its error; None where the function is not smooth enough to tell."""
     h = 1e-2 if s.single else 1e-5
+    if s.value is None:
+        return None
     try:
         with np.errstate(all="ignore"):
             at = {k: float(s.value(k * h)) for k in (-2, -1, 0, 1, 2)}
@@ -100,6 +102,11 @@ def moved(values: Mapping[str, Any], along: Mapping[str, Any], step: float) -> l
             v = np.asarray(v + step * along[n], dtype=v.dtype) if isinstance(v, np.ndarray) else type(v)(v + step * along[n])
         out.append(v)
     return out
+
+
+def follows_value(program: Function) -> bool:
+    """Whether the derivative is that of the value: nothing is declared to be constant."""
+    return "stop_gradient" not in T.all_names(program.body) and not any(map(custom.is_nondifferentiable, program.externals.values()))
 
 
 def raise_wrong(program: Function, types: Mapping[str, Type], values: Mapping[str, Any], said: str) -> None:

@@ -422,7 +422,7 @@ def tangent(function: Function, aliases: Aliases, shapes: Shapes, wrt: tuple[str
     for p in function.params:
         if p in forward.dots and p not in wrt:
             start.append(gast.Assign([T.store(forward.dots[p])], forward.zero(T.name(p)), None))
-    body = forward.block(list(function.body))
+    body = forward.block(T.copied(function.body))  # `share` works in place
     # what the value and its tangent share belongs to the value
     dots = set(forward.dots.values())
     for s in reversed(list(E.walk(body))):
