@@ -620,9 +620,7 @@ class Jvp(Derivative):
         if not isinstance(given, (tuple, list)) or len(given) != len(self._wrt):
             raise ArgumentError(f"tangents of `{self._program.fn.__qualname__}` is not a tuple of {len(self._wrt)}, one for each parameter in wrt")
         dots = [self._tangent(w, values[names.index(w)], v) for w, v in zip(self._wrt, given, strict=True)]
-        for i, j, a, b in entry._checks(names, tuple(values)):
-            if np.may_share_memory(values[i], values[j]):
-                raise ArgumentError(f"{a} and {b} overlap in memory, and the function writes into one of them; pass a copy of the other")
+        _overlap(tuple(values), entry._checks(names, tuple(values)))
         entry.compile([typeof(v) for v in values])
         value, tangent = entry.told(lambda args: entry.compiled(*args))((*values, *dots))
         box = _box(entry.value, self._jit, False)

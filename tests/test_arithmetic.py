@@ -100,3 +100,44 @@ def test_domains(name):
             found = outcome(f, x)
             assert type(found) is type(expected)
             assert found == expected if isinstance(found, tuple) else found == pytest.approx(expected, rel=1e-14, nan_ok=True), (name, x)
+
+
+def entries_of_lists(a, b):
+    xs = [1.0, a]
+    xs[1] /= b
+    return xs[1] + xs[0] / a
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_entries_of_lists_are_python_numbers(jit):
+    for args in ((1.0, 0.0), (0.0, 1.0), (2.0, 4.0)):
+        expected = outcome(entries_of_lists, *args)
+        assert outcome(s2sad.differentiable(entries_of_lists, jit=jit), *args) == expected
+        found = outcome(s2sad.value_and_grad(entries_of_lists, jit=jit), *args)
+        assert (found if isinstance(expected, tuple) else found[0]) == expected
+
+
+def added_in_place(a, y):
+    a += np.sin(y)
+    return np.sum(a)
+
+
+def powers_in_place(a, y):
+    b = a.copy()
+    b **= y
+    b[:1] //= 0.5
+    return np.sum(b)
+
+
+@pytest.mark.parametrize("f", [added_in_place, powers_in_place])
+def test_shapes_that_do_not_fit_raise_in_place(f):
+    """Compiled code would read what lies behind the array."""
+    both = s2sad.differentiable(f, wrt=(0, 1))
+    for shape in ((0,), (2,), (3,), (1,)):
+        for a in (np.arange(1.0, 4.0), np.ones((2, 3))):
+            y = np.ones(shape)
+            expected = outcome(f, a.copy(), y)
+            modes = [lambda a, y: both(a.copy(), y), lambda a, y: both.jvp(a, y, tangents=(a, y))[0]]
+            for mode in modes + [lambda a, y: both.value_and_grad(a, y)[0]] * (f is added_in_place):
+                found = outcome(mode, a, y)
+                assert (found[0] is expected[0]) if isinstance(expected, tuple) else found == pytest.approx(expected)

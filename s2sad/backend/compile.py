@@ -74,8 +74,8 @@ def load(emitted: Emitted, jit: bool = True, checked: bool = False) -> Callable[
         exec(compile(text, str(path), "exec"), namespace)
         if jit:
             options = {**cache.OPTIONS, "boundscheck": not unchecked}
-            if entry != emitted.name:
-                for inner in (emitted.name, f"{emitted.name}_in_bounds"):
+            if emitted.guard is not None and entry != emitted.name:
+                for inner in (emitted.name, emitted.guard.name):
                     namespace[inner] = numba.njit(**options, no_cpython_wrapper=True)(namespace[inner])
             # Numba's cache does not see when an external function (or what that calls) changes
             fn = _dispatcher(namespace[entry], not emitted.externals, options)
@@ -91,7 +91,7 @@ def guarded(emitted: Emitted, guard: Emitted) -> tuple[str, str]:
 
     One module, so that a call crosses from Python into compiled code once, and one file of Numba's cache is read.
     """
-    name, inspector, seed = f"{emitted.name}_guarded", f"{emitted.name}_in_bounds", "seed"
+    name, seed = f"{emitted.name}_guarded", "seed"
     while seed in emitted.params:
         seed += "_"
     head, body = _parted(emitted.text)
@@ -99,11 +99,10 @@ def guarded(emitted: Emitted, guard: Emitted) -> tuple[str, str]:
     imports = [line for line in sorted({*head, *guard_head, "from s2sad.runtime.core import OutOfBounds"}) if line]
     params = ", ".join(emitted.params)
     call = f"""def {name}({params}, {seed}):
-    if not {inspector}({params}):
+    if not {guard.name}({params}):
         raise OutOfBounds
     return {emitted.name}({params}, {seed})
 """
-    guard_body = guard_body.replace(f"def {guard.name}(", f"def {inspector}(", 1)
     note = "# compiled without bounds checks: the first function says whether every subscript is in range"
     return name, "\n".join([note, *imports]) + "\n\n\n" + "\n\n\n".join(part.strip("\n") for part in (guard_body, body, call)) + "\n"
 

@@ -198,7 +198,8 @@ def _thing(value: Any, place: dict[int, int], attributes: set[str], within: tupl
         return _data(value)
     fn = plain_function(value)
     if fn is not None and id(fn) in place:
-        return ("function", place[id(fn)], type(value).__module__, type(value).__qualname__)
+        kind = type(value).__module__, type(value).__qualname__, getattr(value, "__s2sad_calls_primal__", None)
+        return ("function", place[id(fn)], kind)
     if isinstance(value, types.ModuleType):
         if value.__name__.split(".")[0] in TRUSTED or value.__name__ in within:
             return ("module", value.__name__)

@@ -11,6 +11,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from numba import types
 
 from s2sad.runtime.core import build, typed, unliteral
@@ -25,26 +26,31 @@ def _said(f: Callable[..., Any], *args: Any) -> str:
     raise AssertionError(f"{f} does not raise for {args}")
 
 
+def _number(x: Any) -> Any:
+    """The Python number that stands for an entry of a list, which is kept in an array."""
+    return x.item() if isinstance(x, np.generic) else x
+
+
 def div(a: Any, b: Any) -> Any:
     """`a / b`"""
-    return a / b
+    return _number(a) / _number(b)
 
 
 def floordiv(a: Any, b: Any) -> Any:
     """`a // b`"""
-    return a // b
+    return _number(a) // _number(b)
 
 
 def mod(a: Any, b: Any) -> Any:
     """`a % b`"""
-    return a % b
+    return _number(a) % _number(b)
 
 
 def power(a: Any, b: Any) -> Any:
     """`a ** b` of floats; ValueError where Python gives a complex number."""
     if a < 0.0 and b != math.floor(b):
         raise ValueError(COMPLEX)
-    return a**b
+    return _number(a) ** _number(b)
 
 
 COMPLEX = "a negative number to a fractional power is a complex number"

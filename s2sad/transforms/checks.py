@@ -1,22 +1,26 @@
-"""Arithmetic that raises what Python raises.
+"""Operations that raise what Python raises.
 
 Compiled code divides Python numbers by zero without an error, and takes the logarithm of zero. In the statements of the user's program, forwards,
 such operations become calls of the runtime that check, unless they certainly fit. NumPy's own numbers (array elements, results of reductions) give
 inf or nan in Python, too; only functions of `math` raise for them as well. Adjoints and tangents are not the user's arithmetic, and are left alone.
+
+Compiled code does not compare shapes either where it works on a whole array in place: `a += b` becomes `a[:] += b`, which does, unless the shapes are
+known to be the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import Any
 
 import gast
 
 from s2sad.analysis import effects as E
+from s2sad.analysis.shapes import Shapes
 from s2sad.analysis.types import type_of
 from s2sad.lang import algebra as A
 from s2sad.lang import tree as T
-from s2sad.lang.types import Scalar, Type, is_float
+from s2sad.lang.types import Scalar, is_array, is_float
 from s2sad.rules import runtime_names
 from s2sad.transforms.reverse import nonzero, not_negative, positive
 
@@ -27,26 +31,39 @@ POSITIVE, NOT_NEGATIVE = ("log", "log2", "log10"), ("sqrt", "log1p")
 GROWING = ("exp", "expm1", "cosh", "sinh")
 
 
-def checked(body: list[gast.stmt], names: Mapping[str, Type], primal: Collection[str]) -> list[gast.stmt]:
+def checked(body: list[gast.stmt], shapes: Shapes, primal: Collection[str], mirrored: Collection[str] = ()) -> list[gast.stmt]:
     """The body with checks in the statements that compute the names of the primal, and in tests.
+
+    Args:
+        body: the statements.
+        shapes: what is known of shapes, and the types of all names.
+        primal: the names of the user's program.
+        mirrored: tangents, which are written in place as the arrays are that they belong to.
 
     >>> from s2sad.lang.printer import to_source
     >>> names = {"x": Scalar("float64", weak=True), "y": Scalar("float64", weak=True), "y_bar": Scalar("float64", weak=True)}
-    >>> print(to_source(checked(T.stmts("y = 1.0 / x + math.sqrt(x * x)\\nx_bar = -y_bar / x"), names, {"x", "y"})), end="")
+    >>> shapes = Shapes(names, {}, {}, frozenset(), frozenset())
+    >>> print(to_source(checked(T.stmts("y = 1.0 / x + math.sqrt(x * x)\\nx_bar = -y_bar / x"), shapes, {"x", "y"})), end="")
     y = div(1.0, x) + math.sqrt(x * x)
     x_bar = -y_bar / x
     """
-    check = _Check(names)
+    check = _Check(shapes)
+
+    def inner(block: list[gast.stmt]) -> list[gast.stmt]:
+        return checked(block, shapes, primal, mirrored)
+
     out = []
     for s in body:
         if isinstance(s, (gast.If, gast.While)):
-            new: gast.stmt = type(s)(check.visit(T.substitute(s.test, {})), checked(s.body, names, primal), checked(s.orelse, names, primal))
+            new: gast.stmt = type(s)(check.visit(T.substitute(s.test, {})), inner(s.body), inner(s.orelse))
         elif isinstance(s, gast.For):
-            new = gast.For(s.target, check.visit(T.substitute(s.iter, {})), checked(s.body, names, primal), [], None)
+            new = gast.For(s.target, check.visit(T.substitute(s.iter, {})), inner(s.body), [], None)
         elif isinstance(s, gast.Assign) and T.base_name(s.targets[0]) in primal:
             new = gast.Assign([T.substitute(s.targets[0], {})], check.visit(T.substitute(s.value, {})), None)
         elif isinstance(s, gast.AugAssign) and T.base_name(s.target) in primal:
             new = check.augmented(T.substitute(s, {}))
+        elif isinstance(s, gast.AugAssign) and T.base_name(s.target) in mirrored:
+            new = check.whole(T.substitute(s, {}))
         elif isinstance(s, gast.Return) and not E.children(s):
             new = gast.Return(check.visit(T.substitute(s.value, {})) if isinstance(s.value, gast.expr) else s.value)
         else:
@@ -57,17 +74,23 @@ def checked(body: list[gast.stmt], names: Mapping[str, Type], primal: Collection
 
 
 class _Check(gast.NodeTransformer):  # type: ignore[misc]
-    def __init__(self, names: Mapping[str, Type]):
-        self.names = names
+    def __init__(self, shapes: Shapes):
+        self.shapes, self.names = shapes, shapes.names
 
     def augmented(self, s: gast.AugAssign) -> gast.stmt:
-        """`x /= y` of numbers as `x = x / y`."""
-        s.value = self.visit(s.value)
-        if isinstance(s.target, gast.Name):
-            whole = gast.BinOp(T.loaded(s.target), s.op, s.value)
-            new = self.operation(whole, gast.BinOp(T.loaded(s.target), s.op, T.substitute(s.value, {})))
-            if new is not whole:
-                return gast.Assign([s.target], new, None)
+        """`x /= y` of numbers as `x = x / y`, `a += b` of arrays as `a[:] += b`."""
+        whole = gast.BinOp(T.loaded(s.target), s.op, s.value)
+        new = self.visit(whole)
+        if isinstance(new, gast.Call):
+            return gast.Assign([s.target], new, None)
+        s.value = new.right
+        return self.whole(s)
+
+    def whole(self, s: gast.AugAssign) -> gast.AugAssign:
+        """An array changed in place, as a part of it, whose shape is looked at."""
+        if isinstance(s.target, gast.Name) and is_array(self.names.get(s.target.id)) and is_array(type_of(s.value, self.names)) \
+                and not self.shapes.same(T.loaded(s.target), s.value):
+            s.target = gast.Subscript(T.name(s.target.id), gast.Slice(None, None, None), gast.Store())
         return s
 
     def visit_BinOp(self, e: gast.BinOp) -> gast.expr:

@@ -137,6 +137,8 @@ class _Legalize:
             part = IN_PLACE.get(type(s.op)) if region == "view" and isinstance(s.target, gast.Subscript) else None
             if part is not None and self._float_part(t, self.type(s.value)):
                 return gast.copy_location(gast.Expr(_call(part, self._subscript(read), new.right)), s)
+            if region == "view" and isinstance(s.target, gast.Subscript) and isinstance(self.type(s.value), Array):
+                return self._store(s.target, new, whole, s)  # Numba would not compare the shapes
             return gast.copy_location(gast.AugAssign(copy.deepcopy(s.target), s.op, new.right), s)
         target = s.target
         if isinstance(target, gast.Name):

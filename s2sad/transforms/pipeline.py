@@ -206,7 +206,7 @@ def _emit(run: _Run, types: Mapping[str, Type], wrt: tuple[str, ...], mode: str,
     run.show("tidy", body)
     body = accumulate(body, rev.names, emitted_shapes, rev.fresh)
     run.show("accumulate", body)
-    body = checked(body, rev.names, {*function.names, out} if value else function.names)
+    body = checked(body, emitted_shapes, {*function.names, out} if value else function.names)
     run.show("checks", body)
     final = legalize(replace(function, body=tuple(body), names=rev.names))
     run.show("legalize", list(final.body))
@@ -255,9 +255,10 @@ def _tangent(run: _Run, result: Type) -> Emitted:
     verify_bound(function.name, body, [*params, "np", "math", *rules.runtime_names(), *function.externals, *adjoints, *tangents])
     # all of the program itself stays, for the errors that it may raise
     own = [s for s in E.walk(body) if not isinstance(s, (gast.Assign, gast.AugAssign)) or _target(s) in function.names]
-    body = live_statements(body, made.names, replace(shapes, names=made.names), own)
+    shapes = replace(shapes, names=made.names)
+    body = live_statements(body, made.names, shapes, own)
     run.show("slice", body)
-    body = checked(body, made.names, {*function.names, *made.values})
+    body = checked(body, shapes, {*function.names, *made.values}, made.names)
     run.show("checks", body)
     final = legalize(replace(function, body=tuple(body), names=made.names))
     run.show("legalize", list(final.body))
@@ -281,7 +282,7 @@ def _primal(run: _Run, result: Type) -> Emitted:
     function = run.function
     aliases = aliases_of.analyse(function)
     check(function, aliases, adjoint=False)
-    run.step("checks", lambda f: f.with_body(checked(list(f.body), f.names, f.names)))
+    run.step("checks", lambda f: f.with_body(checked(list(f.body), shapes_of.analyse(f, aliases), f.names)))
     final = legalize(run.function)
     run.show("legalize", list(final.body))
     doc = f"Primal of `{function.name}`."
