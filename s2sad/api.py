@@ -23,7 +23,7 @@ from s2sad.backend import recall
 from s2sad.backend.compile import Mismatch, OutOfBounds, compile_for, load
 from s2sad.backend.signature import ArgumentError, numba_type, parse_types, type_of
 from s2sad.backend.watch import Watch
-from s2sad.errors import Problem, UnsupportedError
+from s2sad.errors import Problem, UnsupportedError, WrongGradient, problem
 from s2sad.lang.emitted import Emitted
 from s2sad.lang.outside import Hidden, Value
 from s2sad.lang.types import Array, Scalar, Type, is_float
@@ -63,9 +63,9 @@ def value_and_grad(f: Callable[..., Any] | None = None, wrt: Wrt = 0, jit: bool 
     return _make("value_and_adjoint", f, wrt, jit, check)
 
 
-def differentiable(f: Callable[..., Any] | None = None, wrt: Wrt = 0, jit: bool = True) -> Any:
+def differentiable(f: Callable[..., Any] | None = None, wrt: Wrt = 0, jit: bool = True, check: bool | str = False) -> Any:
     """A function that still gives its value when called (compiled), with `.grad` and `.value_and_grad`; takes what `grad` takes."""
-    return _make("primal", f, wrt, jit)
+    return _make("primal", f, wrt, jit, check)
 
 
 def jvp(f: Callable[..., Any] | None = None, wrt: Wrt = 0, jit: bool = True) -> Any:
@@ -374,7 +374,7 @@ class Derivative:
             raise ArgumentError(f"{self._title(lost[0])} is written by the function; pass an array with at least one axis")
         run = entry.caller(names, plain, scalars)
         entry.compile([typeof(v) for v in plain])
-        if self._check:
+        if self._check and self._mode != "primal":
             proving = self._proving(run, entry)
             out = proving(converted)  # raises if the gradient is wrong, and then the next call checks again
             if all(a is b for a, b in zip(args, converted, strict=True)):
@@ -391,26 +391,55 @@ class Derivative:
         """A function that also checks the gradient that it gives."""
         from s2sad.backend import proof
 
-        if proof.unsupported(entry.types):
-            raise ArgumentError(f"the gradient of `{self._program.fn.__qualname__}` cannot be checked for arguments of these types; leave check out")
+        state = self._current()[1]
+        count = state.arity
+        positions = [state.params.index(w) for w in self._wrt]
+        single = "float32" in entry.emitted.text or any(getattr(t, "dtype", "") == "float32" for t in entry.types)
+
+        def value(args: Sequence[Any]) -> float:
+            return float(self.primal(*args[:count]))
+
+        def tangent(args: Sequence[Any], steps: Sequence[Any]) -> float:
+            return float(self.jvp(*proof.copies(args[:count]), tangents=steps[0] if self._single else tuple(steps))[1])
 
         def proving(args: tuple[Any, ...]) -> Any:
+            values = [_number(v) for v in proof.copies(args)]  # as they are before the call: a generator's state is another afterwards
             out = run(args)
-            state = self._current()[1]
-            values = dict(zip(state.params, args, strict=True))
-            along = proof.direction([values[w] for w in self._wrt])
-            count = state.arity
-            _, tangent = self.jvp(*args[:count], tangents=along[0] if self._single else along)
             gradients = out[1] if self._mode == "value_and_adjoint" else out
-            step = dict(zip(self._wrt, along, strict=True))
-            single = any(getattr(t, "dtype", "") == "float32" for t in entry.types)
-            value = (lambda h: self.primal(*proof.moved(values, step, h)[:count])) if proof.follows_value(state.function) else None
-            said = proof.disagreement(proof.Sample((gradients,) if self._single else gradients, along, tangent, value, single))
-            if said:
-                proof.raise_wrong(state.function, dict(zip(state.params, entry.types, strict=True)), values, said)
+            try:
+                self.jvp._entry(self.jvp._current()[0], entry.types)
+            except UnsupportedError:  # a rule of the user that has no forward mode
+                forward = None
+            else:
+                forward = tangent
+            smooth = proof.follows_value(state.function)
+            found = proof.disagreement(values, positions, (gradients,) if self._single else gradients, value, forward, single, smooth)
+            if found is not None:
+                self._accuse(state, entry, values, str(found))
             return out
 
         return proving
+
+    def _accuse(self, state: _State, entry: _Entry, values: Sequence[Any], found: str) -> NoReturn:
+        """Raise for a wrong gradient, with the statement whose adjoint is wrong."""
+        from s2sad.backend import locate
+
+        types_ = dict(zip(state.params, entry.types, strict=True))
+        program, culprit = locate.culprit(state.function, types_, self._wrt, values)
+        summary = f"The gradient of `{self._program.fn.__qualname__}` is wrong here: in one direction {found}"
+        if culprit is None:
+            why = (
+                "Every statement alone is right: either their adjoints are put together wrongly, which is a fault of s2sad (please report it,"
+                " with the function and its arguments), or the value depends on the arguments through branches or roundings, which carry no"
+                " derivative."
+            )
+            raise WrongGradient(Problem("S2S601", summary, why=why))
+        numbers = f"it gives {culprit.adjoint:.6g} where differences of the statement give {culprit.differences:.6g}"
+        if culprit.rule:
+            why = f"The rule `{culprit.rule}` that adjoint_of was given is wrong: {numbers}."
+        else:
+            why = f"The adjoint of this statement is wrong: {numbers}. Please report it, with the function and its arguments."
+        raise WrongGradient(problem(program.source, culprit.stmt, "S2S601", summary, why=why))
 
     def _entry(self, seen: _Seen, types_: tuple[Type, ...]) -> _Entry:
         """The program compiled (or to be compiled) for argument types, hidden ones included."""
@@ -468,7 +497,7 @@ class Derivative:
         if mode == self._mode:
             return self
         made = _derivative(self._program, mode, self.wrt, self._jit)
-        made._check = self._check if mode in ("adjoint", "value_and_adjoint") else False
+        made._check = self._check if mode != "tangent" else False
         return made
 
     # -- looking inside --------------------------------------------------------------

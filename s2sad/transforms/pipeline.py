@@ -19,6 +19,7 @@ from s2sad.analysis import types as types_of
 from s2sad.analysis.activity import check_rules
 from s2sad.analysis.aliases import Aliases
 from s2sad.analysis.draws import is_draw
+from s2sad.analysis.shapes import Shapes
 from s2sad.analysis.verify import verify, verify_bound
 from s2sad.errors import TypeInferenceError, UnsupportedError, problem
 from s2sad.lang import tree as T
@@ -52,14 +53,6 @@ PASSES = (*FRONT, *TYPED, "trips", "freeze", "hoist", "reverse", "storage", "sli
 def front(fn: Any) -> Function:
     """The function in normal form, with everything that it calls inlined; no types yet."""
     return front_of.build(fn)
-
-
-def named(function: Function, types: Mapping[str, Type]) -> Function:
-    """The typed program whose statements the two modes differentiate: `types` are those of the parameters."""
-    run = _Run(function, (), None)
-    _typed(run, types)
-    f = run.function
-    return hoist(f, shapes_of.analyse(f, aliases_of.analyse(f)))
 
 
 def front_after(fn: Any, after: str) -> str:
@@ -160,20 +153,7 @@ def _emit(run: _Run, types: Mapping[str, Type], wrt: tuple[str, ...], mode: str,
         return _tangent(run, result)
     if mode == "tangent" or not (isinstance(result, Scalar) and is_float(result)):
         return Emitted(function.name, "", function.params, function.hidden, function.externals, frozenset(), result, wrt)
-    run.step("trips", trips)
-    aliases = aliases_of.analyse(run.function)
-    check(run.function, aliases)
-    run.step("freeze", lambda f: freeze(f, aliases))
-    aliases = aliases_of.analyse(run.function)
-    run.step("hoist", lambda f: hoist(f, shapes_of.analyse(f, aliases)))
-    function = run.function
-    aliases = aliases_of.analyse(function)
-    check(function, aliases)
-    shapes = shapes_of.analyse(function, aliases)
-    check_rules(function, aliases, wrt)
-    known = bounds(function, aliases, shapes)
-    rev = reverse(function, aliases, shapes, wrt)
-    share_blocks(rev)
+    function, rev, aliases, shapes, known = _reversed(run)
     run.show("reverse", flat(rev))
     value = mode == "value_and_adjoint"
     stored = store(function, rev, aliases, shapes, value)
@@ -224,6 +204,33 @@ def _emit(run: _Run, types: Mapping[str, Type], wrt: tuple[str, ...], mode: str,
     params = (*function.params, rev.seed)
     emitted = printed(function, function.name + suffix, params, {rev.seed: 1.0}, doc, list(final.body), externals, result, wrt, aliases, kept)
     return replace(emitted, guard=guard_of(function, known, aliases), proven=known.proven and not externals)
+
+
+def _reversed(run: _Run) -> tuple[Function, Reversed, Aliases, Shapes, Bounds]:
+    """The adjoint statements of a typed program, and what is known of it."""
+    run.step("trips", trips)
+    aliases = aliases_of.analyse(run.function)
+    check(run.function, aliases)
+    run.step("freeze", lambda f: freeze(f, aliases))
+    aliases = aliases_of.analyse(run.function)
+    run.step("hoist", lambda f: hoist(f, shapes_of.analyse(f, aliases)))
+    function = run.function
+    aliases = aliases_of.analyse(function)
+    check(function, aliases)
+    shapes = shapes_of.analyse(function, aliases)
+    check_rules(function, aliases, run.wrt)
+    known = bounds(function, aliases, shapes)
+    rev = reverse(function, aliases, shapes, run.wrt)
+    share_blocks(rev)
+    return function, rev, aliases, shapes, known
+
+
+def steps(function: Function, types: Mapping[str, Type], wrt: tuple[str, ...]) -> tuple[Function, Reversed, Aliases]:
+    """A function as it is before the reverse mode, and for each of its statements the adjoint statements, to be looked at one by one."""
+    run = _Run(function, wrt, None)
+    _typed(run, types)
+    found, rev, aliases, _, _ = _reversed(run)
+    return found, rev, aliases
 
 
 def guard_of(function: Function, known: Bounds, aliases: Aliases) -> Emitted | None:
