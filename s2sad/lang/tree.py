@@ -94,6 +94,10 @@ class Blank(gast.stmt):  # type: ignore[misc]
     _fields = ()
 
 
+#: Marks an assignment (as its type comment) of an operand that is evaluated before its expression, to keep Python's order.
+HELD = "held"
+
+
 def name(id: str) -> gast.Name:
     """A name being read."""
     return gast.Name(id, gast.Load(), None, None)

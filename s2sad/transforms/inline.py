@@ -264,19 +264,38 @@ class _Inliner:
             for x in T.iter_loads(n):
                 uses[x] = uses.get(x, 0) + 1
         single = len(nodes) == 1 and isinstance(nodes[0], gast.Expr) and not any(_lazy(n, f) for n in gast.walk(nodes[0]))
+        once = {p for p, a in arguments.items() if single and uses.get(p, 0) == 1 and not isinstance(a, (gast.Name, gast.Constant, gast.Tuple, gast.List))}
+        first = bool(once) and _evaluated_first(nodes[0].value, [p for p in arguments if p in once])
         for p, a in arguments.items():
-            direct = isinstance(a, (gast.Name, gast.Constant)) or single and uses.get(p, 0) == 1 and not isinstance(a, (gast.Tuple, gast.List))
+            direct = isinstance(a, (gast.Name, gast.Constant)) or first and p in once
             if p not in rebound and direct and not (isinstance(a, gast.Constant) and _subscripted(nodes, p)):
                 parts[p] = a
             elif p in rebound or p in uses or not isinstance(a, (gast.Name, gast.Constant)):
                 names[p] = self.local(p)
-                binds.append(T.at(gast.Assign([T.store(names[p])], copy.deepcopy(a), None), call))
+                binds.append(T.at(gast.Assign([T.store(names[p])], copy.deepcopy(a), T.HELD if p in once else None), call))
         return parts, names, binds
 
 
 def _lazy(n: gast.AST, f: T.Function) -> bool:
     """Whether a node may leave an operand out, or hand it to a function that is not inlined yet."""
     return isinstance(n, gast.BoolOp) or isinstance(n, gast.Call) and isinstance(n.func, gast.Name) and n.func.id in f.externals
+
+
+def _evaluated_first(e: gast.expr, params: list[str]) -> bool:
+    """Whether an expression evaluates these names first, in this order, before any operation."""
+    wanted = list(params)
+
+    def visit(n: gast.AST) -> bool:
+        """Whether all goes well until the names are found."""
+        if isinstance(n, gast.Name):
+            if n.id in params and (not wanted or wanted.pop(0) != n.id):
+                return False
+            return True
+        if not all(visit(child) for child in gast.iter_child_nodes(n)):
+            return False
+        return not (wanted and isinstance(n, (gast.BinOp, gast.Call, gast.Subscript, gast.Compare)))
+
+    return visit(e) and not wanted
 
 
 def _subscripted(nodes: list[gast.stmt], p: str) -> bool:

@@ -233,6 +233,9 @@ class _Normalizer:
         if pre_target and (self.writes(pre_target) or self.is_user_call(value)):
             hold, value = self.held(value, s, "value")
             pre += hold
+        elif not all(map(_harmless, pre_target)):
+            hold, value = self.in_order(value)
+            pre += hold
         return [*pre, *pre_target, self.assign(target, value, s)]
 
     def chain(self, s: gast.Assign) -> list[gast.stmt]:
@@ -315,7 +318,7 @@ class _Normalizer:
     def on_AugAssign(self, s: gast.AugAssign) -> list[gast.stmt]:
         target, value = s.target, s.value
         if isinstance(value, gast.IfExp) and not (isinstance(target, gast.Subscript) and self.hoists(target)):
-            return self.branch(s, value, lambda v: T.at(gast.AugAssign(copy.deepcopy(target), s.op, v), s))
+            return [*self.looked_at(target), *self.branch(s, value, lambda v: T.at(gast.AugAssign(copy.deepcopy(target), s.op, v), s))]
         pre_target, target = self.target(target) if isinstance(target, gast.Subscript) else ([], target)
         pre, value = self.whole_or_call(value)
         into = T.base_name(target)
@@ -324,7 +327,12 @@ class _Normalizer:
             summary = "A call that may write into arrays stands on the right of an augmented assignment to an element"
             refuse(self.function.source, s, "S2S130", summary, f"value = ...\n{text.split('=')[0]}= value",
                    "Python reads the element before the call, but not the elements of a slice.")
-        return [*pre_target, *pre, T.at(gast.AugAssign(target, s.op, value), s)]
+        looked = [] if all(map(_harmless, pre)) else self.looked_at(target)
+        return [*pre_target, *looked, *pre, T.at(gast.AugAssign(target, s.op, value), s)]
+
+    def looked_at(self, target: gast.expr) -> list[gast.stmt]:
+        """A read of the element that is added to: Python reads it before the value, and says first that it does not exist."""
+        return self.in_order(T.at(T.loaded(target), target))[0]
 
     def on_Return(self, s: gast.Return) -> list[gast.stmt]:
         if s.value is None:
@@ -541,6 +549,14 @@ class _Normalizer:
         name = self.fresh(wish)
         return [self.assign(T.at(T.store(name), s), e, s)], T.at(T.name(name), s)
 
+    def in_order(self, e: gast.expr) -> tuple[list[gast.stmt], gast.expr]:
+        """The value of an expression now, if it may raise and so has to come before what may raise, too; `rejoin` undoes what turns out needless."""
+        if _harmless(e):
+            return [], e
+        hold, named = self.held(e, e, "value")
+        hold[0].type_comment = T.HELD
+        return hold, named
+
     def whole_or_call(self, e: gast.expr, named: bool = False) -> tuple[list[gast.stmt], gast.expr]:
         """Like `lower`, but a user call and what makes a list may be the whole expression; if a name gets it, a draw or `xs.pop()`, too."""
         if self.is_user_call(e) or named and is_impure(e) or is_list(e) and not isinstance(e, (gast.ListComp, gast.GeneratorExp)):
@@ -625,17 +641,21 @@ class _Normalizer:
         return self.block(body)
 
     def parts(self, e: gast.expr) -> tuple[list[gast.stmt], gast.expr]:
-        """Lower the operands of an expression from left to right; what stands before a call that may write is evaluated before it."""
+        """Lower the operands of an expression from left to right; what stands before a call that may write or raise is evaluated before it."""
         e = copy.copy(e)
         slots: list[tuple[Any, Any]] = []
         _slots(e, slots)
         lowered = [self.lower(_get(owner, key)) for owner, key in slots]
         last_write = max((k for k, (pre, _) in enumerate(lowered) if self.writes(pre)), default=-1)
+        last_raise = max((k for k, (pre, _) in enumerate(lowered) if not all(map(_harmless, pre))), default=-1)
         new: list[gast.stmt] = []
         for k, ((owner, key), (pre, value)) in enumerate(zip(slots, lowered, strict=True)):
             new += pre
             if k < last_write:
                 hold, value = self.held(value, value, "value")
+                new += hold
+            elif k < last_raise:
+                hold, value = self.in_order(value)
                 new += hold
             _set(owner, key, value)
         return new, e
@@ -676,6 +696,9 @@ class _Normalizer:
         if self.writes(middle_pre):
             hold, left = self.held(left, e, "value")
             pre += hold
+        elif not all(map(_harmless, [*middle_pre, middle])):
+            hold, left = self.in_order(left)
+            pre += hold
         hold, middle = self.held(middle, e, "value")
         first = T.at(gast.Compare(left, [e.ops[0]], [middle]), e)
         rest = T.at(gast.Compare(copy.deepcopy(middle), e.ops[1:], e.comparators[1:]), e)
@@ -710,6 +733,17 @@ class _Normalizer:
             new += make_if(s, test, *([t] if not _is_name(t.value, target) else [] for t in take))
             best = T.at(T.name(target), s)
         return new
+
+
+def _harmless(node: gast.AST) -> bool:
+    """Whether evaluating an expression, or running a statement, surely raises nothing, by its form: names, numbers, shapes."""
+    if isinstance(node, gast.Call):
+        return T.dotted(node.func) == "len" and _harmless(node.args[0])
+    if isinstance(node, gast.Subscript):
+        return isinstance(node.value, gast.Attribute) and node.value.attr == "shape" and _harmless(node.value)
+    if isinstance(node, (gast.BinOp, gast.While, gast.Raise, gast.AugAssign)):
+        return False
+    return all(_harmless(child) for child in gast.iter_child_nodes(node))
 
 
 def _reduces(e: gast.AST) -> bool:

@@ -36,6 +36,7 @@ from s2sad.transforms.hoist import hoist
 from s2sad.transforms.inspector import Bounds, bounds
 from s2sad.transforms.legalize import legalize
 from s2sad.transforms.lists import lists
+from s2sad.transforms.rejoin import rejoin
 from s2sad.transforms.reverse import Reversed, reverse
 from s2sad.transforms.share import share
 from s2sad.transforms.slice import live_statements, unique_accesses
@@ -46,7 +47,7 @@ from s2sad.transforms.trips import trips
 from s2sad.transforms.webs import split
 
 FRONT = tuple(name for name, _ in front_of.passes())
-TYPED = ("webs", "types", "draws", "lists")
+TYPED = ("webs", "types", "rejoin", "draws", "lists")
 PASSES = (*FRONT, *TYPED, "trips", "freeze", "hoist", "reverse", "storage", "slice", "tidy", "accumulate", "checks", "legalize")
 
 
@@ -138,6 +139,7 @@ def _typed(run: _Run, types: Mapping[str, Type]) -> None:
     """What all modes begin with."""
     run.step("webs", split)
     run.step("types", lambda f: typed(f, types))
+    run.step("rejoin", rejoin)
     run.step("draws", draws)
     run.step("lists", lists)
 
