@@ -18,8 +18,10 @@ from s2sad.lang.types import List, Scalar, Tuple, is_array, is_float
 ANYTHING = frozenset(("anything",))
 INDEX, VALUE, ZERO = frozenset(("IndexError",)), frozenset(("ValueError",)), frozenset(("ZeroDivisionError",))
 #: Functions of one argument, or of arrays of any shape, that never raise.
-TOTAL = frozenset("len abs float bool np.sum np.mean np.prod np.any np.all np.zeros_like np.ones_like np.empty_like np.copy np.cumsum np.cumprod np.float64 "
-                  "np.float32 np.sort np.argsort np.var np.std np.linalg.norm stop_gradient math.cos math.sin math.tanh math.atan math.atan2 math.fabs".split())
+TOTAL = frozenset(
+    "len abs float bool stop_gradient np.sum np.mean np.prod np.any np.all np.var np.std np.cumsum np.cumprod np.sort np.argsort np.copy "
+    "np.zeros_like np.ones_like np.empty_like np.float64 np.float32 np.linalg.norm math.cos math.sin math.tanh math.atan math.atan2 math.fabs".split()
+)
 #: Functions of `math` that may be too large.
 GROWING = frozenset("math.exp math.expm1 math.exp2 math.cosh math.sinh math.pow".split())
 
@@ -62,7 +64,7 @@ def _operands(e: gast.AST) -> list[gast.AST]:
     """The parts of an expression that are evaluated (the function of a call is not a value)."""
     children = list(gast.iter_child_nodes(e))
     if isinstance(e, gast.Call):
-        children[0:1] = [e.func.value] if isinstance(e.func, gast.Attribute) and T.dotted(e.func).split(".")[0] not in ("np", "math") else []
+        children[0:1] = [e.func.value] if isinstance(e.func, gast.Attribute) and (T.dotted(e.func) or "").split(".")[0] not in ("np", "math") else []
     return children
 
 

@@ -264,7 +264,8 @@ class _Inliner:
             for x in T.iter_loads(n):
                 uses[x] = uses.get(x, 0) + 1
         single = len(nodes) == 1 and isinstance(nodes[0], gast.Expr) and not any(_lazy(n, f) for n in gast.walk(nodes[0]))
-        once = {p for p, a in arguments.items() if single and uses.get(p, 0) == 1 and not isinstance(a, (gast.Name, gast.Constant, gast.Tuple, gast.List))}
+        whole = (gast.Name, gast.Constant, gast.Tuple, gast.List)
+        once = {p for p, a in arguments.items() if single and uses.get(p, 0) == 1 and not isinstance(a, whole)}
         first = bool(once) and _evaluated_first(nodes[0].value, [p for p in arguments if p in once])
         for p, a in arguments.items():
             direct = isinstance(a, (gast.Name, gast.Constant)) or first and p in once

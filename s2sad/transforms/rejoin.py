@@ -1,8 +1,8 @@
 """Operands that were evaluated early, to keep Python's order, go back into their expression where nobody can tell the order.
 
-`normalize` takes a ternary, a call, `max(a, b)` and the like out of expressions, and whatever may raise and stands left of it with them, under a name.
-Now that types are known: if what lies between the name and its use raises nothing, or only what the operand itself raises, and changes nothing that the
-operand reads, the operand returns to its place.
+`normalize` takes a ternary, a call, `max(a, b)` and the like out of expressions, and with them, under a name, whatever stands left of them and may
+raise. Now that types are known: if what lies between the name and its use raises nothing, or only what the operand itself raises, and changes nothing
+that the operand reads, the operand returns to its place.
 
 >>> from s2sad.transforms.example import source
 >>> from s2sad.transforms.front import build
