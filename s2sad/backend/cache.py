@@ -53,8 +53,9 @@ def _checked(path: Path) -> Path:
 def versions() -> str:
     """What else decides how text runs: versions, options, and the text of the functions that emitted code calls."""
     from s2sad import __version__  # here, because that module imports this one
+    from s2sad.runtime import libmvec
 
-    parts = [__version__, np.__version__, numba.__version__, platform.python_version(), repr(OPTIONS)]
+    parts = [__version__, np.__version__, numba.__version__, platform.python_version(), repr(OPTIONS), *libmvec.available()]
     digest = hashlib.sha256(" ".join(parts).encode())
     for source in sorted((Path(__file__).parent.parent / "runtime").glob("**/*.py")):
         digest.update(source.read_bytes())

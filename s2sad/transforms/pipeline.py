@@ -44,11 +44,12 @@ from s2sad.transforms.storage import store
 from s2sad.transforms.tangent import tangent
 from s2sad.transforms.tidy import tidy
 from s2sad.transforms.trips import trips
+from s2sad.transforms.vectors import vectors
 from s2sad.transforms.webs import split
 
 FRONT = tuple(name for name, _ in front_of.passes())
 TYPED = ("webs", "types", "rejoin", "draws", "lists")
-PASSES = (*FRONT, *TYPED, "trips", "freeze", "hoist", "reverse", "storage", "slice", "tidy", "accumulate", "checks", "legalize")
+PASSES = (*FRONT, *TYPED, "trips", "freeze", "hoist", "reverse", "storage", "slice", "tidy", "accumulate", "checks", "legalize", "vectors")
 
 
 def front(fn: Any) -> Function:
@@ -65,8 +66,8 @@ def front_after(fn: Any, after: str) -> str:
 def passes_of(mode: str) -> tuple[str, ...]:
     """The passes that a program goes through."""
     if mode == "primal":
-        return (*FRONT, *TYPED, "checks", "legalize")
-    return (*FRONT, *TYPED, "hoist", "tangent", "slice", "checks", "legalize") if mode == "tangent" else PASSES
+        return (*FRONT, *TYPED, "checks", "legalize", "vectors")
+    return (*FRONT, *TYPED, "hoist", "tangent", "slice", "checks", "legalize", "vectors") if mode == "tangent" else PASSES
 
 
 class _Stop(Exception):
@@ -84,6 +85,11 @@ class _Run:
     def show(self, name: str, body: list[gast.stmt]) -> None:
         if name == self.after:
             raise _Stop(function_source(self.function.name, self.function.params, {}, "", body))
+
+    def show_vectors(self, final: Function) -> None:
+        """For a look after the pass `vectors`, whose text stands beside the one that is shown otherwise."""
+        if self.after == "vectors":
+            self.show("vectors", vectors(final.body, final.names))
 
     def step(self, name: str, change: Callable[[Function], Function]) -> Function:
         self.function = change(self.function)
@@ -192,6 +198,7 @@ def _emit(run: _Run, types: Mapping[str, Type], wrt: tuple[str, ...], mode: str,
     run.show("checks", body)
     final = legalize(replace(function, body=tuple(body), names=rev.names))
     run.show("legalize", list(final.body))
+    run.show_vectors(final)
     suffix = "_value_and_adjoint" if value else "_adjoint"
     what = ", ".join(wrt)
     of = ret.value.id if isinstance(ret.value, gast.Name) else "the result"
@@ -204,7 +211,7 @@ def _emit(run: _Run, types: Mapping[str, Type], wrt: tuple[str, ...], mode: str,
         if rule is not None and f"{n}_adjoint" in used:
             externals[f"{n}_adjoint"] = rule
     params = (*function.params, rev.seed)
-    emitted = printed(function, function.name + suffix, params, {rev.seed: 1.0}, doc, list(final.body), externals, result, wrt, aliases, kept)
+    emitted = printed(function, function.name + suffix, params, {rev.seed: 1.0}, doc, final, externals, result, wrt, aliases, kept)
     return replace(emitted, guard=guard_of(function, known, aliases), proven=known.proven and not externals)
 
 
@@ -241,7 +248,7 @@ def guard_of(function: Function, known: Bounds, aliases: Aliases) -> Emitted | N
         return None
     name = function.name + "_in_bounds"
     doc = f"Whether every subscript of `{function.name}` is in range."
-    return printed(function, name, function.params, {}, doc, known.body, {}, WEAK_BOOL, (), aliases, ())
+    return printed(function, name, function.params, {}, doc, function.with_body(known.body), {}, WEAK_BOOL, (), aliases, ())
 
 
 def _tangent(run: _Run, result: Type) -> Emitted:
@@ -271,6 +278,7 @@ def _tangent(run: _Run, result: Type) -> Emitted:
     run.show("checks", body)
     final = legalize(replace(function, body=tuple(body), names=made.names))
     run.show("legalize", list(final.body))
+    run.show_vectors(final)
     used = T.all_names(final.body)
     externals = {n: f for n, f in function.externals.items() if n in used}
     for n, f in list(function.externals.items()):
@@ -279,7 +287,7 @@ def _tangent(run: _Run, result: Type) -> Emitted:
                 externals[name] = rule
     what = ", ".join(run.wrt)
     doc = f"Value and tangent of `{function.name}`, from the tangent{'s' if len(run.wrt) > 1 else ''} of {what}."
-    return printed(function, f"{function.name}_tangent", params, {}, doc, list(final.body), externals, result, run.wrt, aliases, ())
+    return printed(function, f"{function.name}_tangent", params, {}, doc, final, externals, result, run.wrt, aliases, ())
 
 
 def _target(s: gast.Assign | gast.AugAssign) -> str:
@@ -294,10 +302,11 @@ def _primal(run: _Run, result: Type) -> Emitted:
     run.step("checks", lambda f: f.with_body(checked(list(f.body), shapes_of.analyse(f, aliases), f.names)))
     final = legalize(run.function)
     run.show("legalize", list(final.body))
+    run.show_vectors(final)
     doc = f"Primal of `{function.name}`."
     used = T.all_names(final.body)
     externals = {n: f for n, f in function.externals.items() if n in used}
-    return printed(function, function.name, function.params, {}, doc, list(final.body), externals, result, run.wrt, aliases, ())
+    return printed(function, function.name, function.params, {}, doc, final, externals, result, run.wrt, aliases, ())
 
 
 def typed(function: Function, types: Mapping[str, Type]) -> Function:
@@ -420,9 +429,10 @@ def apart(body: list[gast.stmt], local: set[str], fresh: T.Fresh) -> tuple[list[
     return body, instead
 
 
-def printed(function: Function, name: str, params: tuple[str, ...], defaults: Mapping[str, float], doc: str, body: list[gast.stmt],
+def printed(function: Function, name: str, params: tuple[str, ...], defaults: Mapping[str, float], doc: str, final: Function,
             externals: Mapping[str, Any], result: Type, wrt: tuple[str, ...], aliases: Aliases, kept: tuple[Kept, ...]) -> Emitted:
     """The module text of an emitted function, verified."""
+    body = list(final.body)
     used = T.all_names(body)
     head = []
     if "math" in used:
@@ -435,11 +445,24 @@ def printed(function: Function, name: str, params: tuple[str, ...], defaults: Ma
     if runtime:
         line = f"from s2sad.runtime import {', '.join(runtime)}"
         head += ([""] if head else []) + [line]
-    text = ("\n".join(head) + "\n\n\n" if head else "") + function_source(name, params, dict(defaults), doc, body)
+    text = module_text(head, name, params, defaults, doc, body)
     verify(text, body, tuple(externals))
+    module = T.Fresh(T.all_names(body) | local | set(externals))("vector")
+    fast = vectors(body, final.names, module)
+    lowered = None
+    if module in T.all_names(fast):
+        line = "from s2sad.runtime import " + (f"vector as {module}" if module != "vector" else module)
+        lowered = module_text([*head, *([] if runtime or not head else [""]), line], name, params, defaults, doc, fast)
+        verify(lowered, fast, tuple(externals))
     written = frozenset(p for p in function.params if is_array(function.names.get(p)) and is_written(p, aliases))
     called = tuple(p for p in params if p not in defaults)
-    return Emitted(name, text, called, function.hidden, MappingProxyType(dict(externals)), written, result, wrt, kept, templates=templates_of(body))
+    return Emitted(name, text, called, function.hidden, MappingProxyType(dict(externals)), written, result, wrt, kept,
+                   templates=templates_of(body), lowered=lowered)
+
+
+def module_text(head: list[str], name: str, params: tuple[str, ...], defaults: Mapping[str, float], doc: str, body: list[gast.stmt]) -> str:
+    """Imports and a function."""
+    return ("\n".join(head) + "\n\n\n" if head else "") + function_source(name, params, dict(defaults), doc, body)
 
 
 def templates_of(body: list[gast.stmt]) -> frozenset[str]:
