@@ -73,7 +73,7 @@ import numba
 from s2sad.backend import compile
 from types import SimpleNamespace
 text = "def fill(x, k):\\n    if k < 0:\\n        raise ValueError('k is negative')\\n    return [x, x][k]\\n"
-fn = compile.load(SimpleNamespace(name="fill", text=text, externals={}, proven=False, guard=None))
+fn = compile.load(SimpleNamespace(name="fill", text=text, externals={}, proven=False, guard=None, lowered=None))
 compile.compile_for(fn, [numba.float64, numba.int64])
 print(sum(fn.stats.cache_hits.values()), fn(2.0, 1))
 """
@@ -167,3 +167,18 @@ def test_a_guard_is_asked_first(folder):
     plain = compile.load(Text("get_adjoint", text, params=("x", "k"), guard=guard), jit=False)
     with pytest.raises(IndexError):
         plain(np.ones(3), 3)
+
+
+def test_another_process_finds_code_that_calls_the_vector_library(folder):
+    code = """
+import numba
+import numpy as np
+from s2sad.backend import compile
+from s2sad.lang.emitted import Emitted
+text = "from s2sad.runtime import vector\\n\\n\\ndef f(x):\\n    return vector.exp(x)\\n"
+fn = compile.load(Emitted("f", "", ("x",), (), {}, frozenset(), None, (), proven=True, lowered=text))
+compile.compile_for(fn, [numba.float64[::1]])
+print(sum(fn.stats.cache_hits.values()), fn(np.zeros(9)).tolist())
+"""
+    runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout for _ in range(2)]
+    assert runs == [f"0 {[1.0] * 9}\n", f"1 {[1.0] * 9}\n"]
