@@ -125,9 +125,12 @@ class _Vectors(gast.NodeTransformer):  # type: ignore[misc]
 
     def fit(self, args: Sequence[Any]) -> bool:
         """Whether arguments are floats, of which one is an array if it has to be."""
-        types = [self.type(a) for a in args]
-        floats = all(isinstance(t, Scalar) or isinstance(t, Array) and t.ndim > 0 for t in types) and {t.dtype for t in types} <= set(FLOATS)
-        return floats and (self.numbers or any(isinstance(t, Array) for t in types))
+        arrays = False
+        for t in map(self.type, args):
+            if not isinstance(t, (Scalar, Array)) or t.dtype not in FLOATS or isinstance(t, Array) and t.ndim == 0:
+                return False
+            arrays |= isinstance(t, Array)
+        return arrays or self.numbers
 
     def type(self, e: Any) -> Type | None:
         """The type of an expression; None where what the compiler made for its own use has none."""
