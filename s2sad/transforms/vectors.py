@@ -1,6 +1,7 @@
 """Elementary functions of floats in the form that LLVM vectorises (`s2sad.runtime.vector`), where that pays.
 
-That is in expressions of whole arrays, and in innermost loops whose trips do not wait for each other. In other loops, and in straight-line code, the
+That is in expressions of whole arrays (in loops not of their rows, which tend to be short: there Numba's one pass over an expression is quicker),
+and in innermost loops whose trips do not wait for each other. In other loops, and in straight-line code, the
 functions of libm are as quick or quicker, and stay. The text that is shown, and that runs without Numba, has the plain names.
 """
 
@@ -38,19 +39,21 @@ def vectors(body: Sequence[gast.stmt], names: Mapping[str, Type], module: str = 
     y[:] = vector.power(x, 1.5) + vector.tanh(x) ** 2
     s = np.exp(s)
     """
-    pointless, paying = _Vectors(names, module, False), _Vectors(names, module, True)
+    straight, repeated, paying = (_Vectors(names, module, numbers, rows) for numbers, rows in ((False, True), (False, False), (True, False)))
 
-    def block(body: Sequence[gast.stmt]) -> list[gast.stmt]:
-        out = []
+    def block(body: Sequence[gast.stmt], inside: bool = False) -> list[gast.stmt]:
+        out, simple = [], repeated if inside else straight
         for s in body:
-            if isinstance(s, (gast.If, gast.While)):
-                new: gast.stmt = type(s)(pointless.visit(T.substitute(s.test, {})), block(s.body), block(s.orelse))
+            if isinstance(s, gast.If):
+                new: gast.stmt = gast.If(simple.visit(T.substitute(s.test, {})), block(s.body, inside), block(s.orelse, inside))
+            elif isinstance(s, gast.While):
+                new = gast.While(repeated.visit(T.substitute(s.test, {})), block(s.body, True), block(s.orelse, True))
             elif isinstance(s, gast.For) and independent(s):
                 new = gast.For(s.target, s.iter, [paying.visit(T.substitute(x, {})) for x in s.body], [], None)
             elif isinstance(s, gast.For):
-                new = gast.For(s.target, s.iter, block(s.body), [], None)
+                new = gast.For(s.target, s.iter, block(s.body, True), [], None)
             elif isinstance(s, (gast.Assign, gast.AugAssign, gast.Return, gast.Expr)):
-                out.append(pointless.visit(T.substitute(s, {})))
+                out.append(simple.visit(T.substitute(s, {})))
                 continue
             else:
                 out.append(s)
@@ -103,9 +106,9 @@ def _elementwise(call: gast.Call) -> bool:
 
 
 class _Vectors(gast.NodeTransformer):  # type: ignore[misc]
-    def __init__(self, names: Mapping[str, Type], module: str, numbers: bool):
+    def __init__(self, names: Mapping[str, Type], module: str, numbers: bool, rows: bool):
         self.names, self.module = names, module
-        self.numbers = numbers  # whether functions of numbers are to be replaced, too
+        self.numbers, self.rows = numbers, rows  # whether functions of numbers, and of parts of arrays, are to be replaced, too
 
     def visit_Call(self, e: gast.Call) -> gast.expr:
         fits = self.fit(e.args) and not e.keywords
@@ -130,7 +133,11 @@ class _Vectors(gast.NodeTransformer):  # type: ignore[misc]
             if not isinstance(t, (Scalar, Array)) or t.dtype not in FLOATS or isinstance(t, Array) and t.ndim == 0:
                 return False
             arrays |= isinstance(t, Array)
-        return arrays or self.numbers
+        return not any(self.part(a) for a in args) if arrays and not self.rows else arrays or self.numbers
+
+    def part(self, e: gast.expr) -> bool:
+        """Whether an expression reads a part of an array as an array."""
+        return any(isinstance(n, gast.Subscript) and isinstance(self.type(n), Array) for n in gast.walk(e))
 
     def type(self, e: Any) -> Type | None:
         """The type of an expression; None where what the compiler made for its own use has none."""

@@ -35,6 +35,8 @@ def made(text):
     "y = x ** 2 + x ** 2.0 + x ** 0.5 + x ** -1.0 + x ** k",
     "y = np.abs(x) + np.sqrt(x)",
     "for i in range(n):\n    y[i] = x[i] + math.floor(x[i])",
+    "for i in range(n):\n    s = np.sum(np.exp(z[i] - t))",                 # a row
+    "while s > 0.0:\n    y[1:] = np.exp(x[1:]) ** p",
 ])
 def test_what_stays(text):
     assert made(text) == text
@@ -44,6 +46,8 @@ def test_what_stays(text):
     ("y = np.exp(-x) * np.exp(t)", "y = vector.exp(-x) * np.exp(t)"),
     ("z = np.tanh(np.sin(z))", "z = vector.tanh(vector.sin(z))"),
     ("y = x ** p + 2.0 ** x", "y = vector.power(x, p) + vector.power(2.0, x)"),
+    ("y = np.exp(x[1:])", "y = vector.exp(x[1:])"),
+    ("for i in range(n):\n    x = np.tanh(x)", "for i in range(n):\n    x = vector.tanh(x)"),
     ("s = np.sum(np.exp(x))", "s = np.sum(vector.exp(x))"),
     ("if np.sum(np.exp(x)) > 1.0:\n    s = 1.0", "if np.sum(vector.exp(x)) > 1.0:\n    s = 1.0"),
     ("for i in range(n):\n    for j in range(n):\n        y[j] += math.atan(x[i])",
