@@ -146,7 +146,7 @@ class _State:
         externals: Sequence[Any] = ()
         outline = self.memory.outline()
         if outline is None:
-            externals = tuple(self.function.externals.values())
+            externals = tuple(self.function.opaque())
             outline = self.function.params, self.function.hidden
             if not self.attributes:
                 self.memory.keep_outline(*outline)

@@ -113,7 +113,7 @@ CODES: dict[str, tuple[str, str, str]] = {
     "S2S122": ("An unknown method or attribute", "x.tolist()", "x"),
     "S2S123": ("NumPy's legacy random numbers", "np.random.random()", "Pass numbers drawn by np.random.default_rng()."),
     "S2S124": ("A global or closure value of a kind that cannot be used", "TABLE = {}", "TABLE = np.zeros(3)"),
-    "S2S125": ("A function that calls itself", "return x * f(x, n - 1)", "for k in range(n):\n    p = p * x"),
+    "S2S125": ("A function that calls itself in a way that cannot be followed", "return a  # the argument itself", "return a.copy()"),
     "S2S126": ("Arguments that do not fit the function called", "f(1, 2, 3)", "f(1, 2)"),
     "S2S127": ("Some ways through the function return a value, others do not", "if c:\n    return x", "return x"),
     "S2S128": ("A tuple used in a way that is not known when compiling", "t[i]", "a = np.array([x, y])\na[i]"),

@@ -13,6 +13,7 @@ from s2sad.analysis.draws import generator_of
 from s2sad.analysis.types import call_types, type_of
 from s2sad.errors import UnsupportedError, problem
 from s2sad.lang import tree as T
+from s2sad.lang.routines import Routine, called, targets_of, variant_of
 from s2sad.lang.tree import Function
 from s2sad.lang.types import Static, Type, is_float
 
@@ -52,6 +53,8 @@ def _rule_of(e: gast.expr, names: Mapping[str, Type]) -> tuple[rules.Rule, dict[
         rule = rules.lookup(e.func.attr, [type_of(a, names) for a in args])
         return rule, rules.bind(rule, args, keywords)
     external = names.get(callee)
+    if isinstance(external, Static) and isinstance(external.value, Routine):
+        return None
     if isinstance(external, Static):
         rule = external_rule(callee, external.value, [type_of(a, names) for a in e.args])
         return rule, rules.bind(rule, list(e.args), keywords)
@@ -132,12 +135,28 @@ def flows(function: Function, aliases: Aliases) -> list[tuple[str, set[str]]]:
     names = function.names
     out = []
     for s in E.walk(function.body):
-        if isinstance(s, (gast.Assign, gast.AugAssign)):
+        if variant_of(s, names) is not None:
+            given = call_sources(s, aliases, names)
+            out += [(n, given) for n in call_outputs(s, aliases, names)]
+        elif isinstance(s, (gast.Assign, gast.AugAssign)):
             target = s.targets[0] if isinstance(s, gast.Assign) else s.target
             base = T.base_name(target)
             if is_float(names.get(base)):
                 out.append((aliases.owner(base), {aliases.owner(n) for n in sources(s.value, names)}))
     return out
+
+
+def call_sources(s: gast.stmt, aliases: Aliases, names: Mapping[str, Type]) -> set[str]:
+    """The owners of what the arguments of a recursive function's call depend on differentiably; each output depends on all of them."""
+    return {aliases.owner(n) for a in s.value.args if is_float(type_of(a, names)) for n in sources(a, names)}
+
+
+def call_outputs(s: gast.stmt, aliases: Aliases, names: Mapping[str, Type]) -> set[str]:
+    """The owners that a recursive function's call gives float values: its results and the arrays that it changes."""
+    routine = called(s, names)
+    assert routine is not None
+    changed = {T.base_name(s.value.args[k]) for k in routine.writes}
+    return {aliases.owner(n) for n in (*targets_of(s), *changed) if is_float(names.get(n))}
 
 
 def check_rules(function: Function, aliases: Aliases, wrt: tuple[str, ...]) -> None:
@@ -155,7 +174,7 @@ def check_rules(function: Function, aliases: Aliases, wrt: tuple[str, ...]) -> N
             break
     problems = []
     for s in E.walk(function.body):
-        for e in gast.walk(s.value) if isinstance(s, (gast.Assign, gast.AugAssign, gast.Return)) else []:
+        for e in gast.walk(s.value) if isinstance(s, (gast.Assign, gast.AugAssign, gast.Return)) and s.value is not None else []:
             found = rule_of(e, names) if isinstance(e, (gast.Call, gast.BinOp)) and is_float(type_of(e, names)) else None
             if found is None or found[0].kind == "zero":
                 continue
@@ -167,13 +186,14 @@ def check_rules(function: Function, aliases: Aliases, wrt: tuple[str, ...]) -> N
         raise UnsupportedError(*problems)
 
 
-def active(function: Function, aliases: Aliases, wrt: tuple[str, ...]) -> frozenset[str]:
-    """Names (owners) that are varied and useful anywhere in the function."""
+def active(function: Function, aliases: Aliases, wrt: tuple[str, ...], kept: frozenset[str] = frozenset()) -> frozenset[str]:
+    """Names (owners) that are varied and useful anywhere in the function; `kept` are arrays of which the caller reads what is left in them."""
     pairs = flows(function, aliases)
     varied = set(wrt)
     result = function.body[-1]
     assert isinstance(result, gast.Return)
-    useful = {aliases.owner(n) for n in sources(result.value, function.names)}
+    useful = {aliases.owner(n) for n in sources(result.value, function.names)} if result.value is not None else set()
+    useful |= kept
     while True:
         before = len(varied) + len(useful)
         for target, src in pairs:
@@ -188,11 +208,12 @@ def active(function: Function, aliases: Aliases, wrt: tuple[str, ...]) -> frozen
 Live = frozenset[str]
 
 
-def live_adjoints(function: Function, aliases: Aliases, active: frozenset[str]) -> tuple[dict[int, Live], dict[int, Live]]:
+def live_adjoints(function: Function, aliases: Aliases, active: frozenset[str], end: Live = frozenset()) -> tuple[dict[int, Live], dict[int, Live]]:
     """Differentiable liveness: active owners whose value before (after) a statement may still reach the result.
 
     The adjoint of a name can be nonzero only where the name is live in this sense. Results are keyed by id(statement); the live set at the
-    end of a loop body is kept under `-id(loop)` of the second map, that at the start of a body under `-id(loop)` of the first.
+    end of a loop body is kept under `-id(loop)` of the second map, that at the start of a body under `-id(loop)` of the first. `end` is live
+    when the function is left.
     """
     names = function.names
     before: dict[int, Live] = {}
@@ -216,7 +237,10 @@ def live_adjoints(function: Function, aliases: Aliases, active: frozenset[str]) 
                 before[-id(s)], after[-id(s)] = start, end
                 live = live | start
             elif isinstance(s, gast.Return):
-                live = live | use(s.value)
+                live = live | use(s.value) if s.value is not None else live
+            elif called(s, names) is not None:
+                if call_outputs(s, aliases, names) & live:
+                    live = (live - {aliases.owner(n) for n in targets_of(s)}) | (call_sources(s, aliases, names) & active)
             elif isinstance(s, (gast.Assign, gast.AugAssign)):
                 target = s.targets[0] if isinstance(s, gast.Assign) else s.target
                 base = T.base_name(target)
@@ -229,5 +253,5 @@ def live_adjoints(function: Function, aliases: Aliases, active: frozenset[str]) 
             before[id(s)] = live
         return live
 
-    block(list(function.body), frozenset())
+    block(list(function.body), end)
     return before, after

@@ -14,6 +14,7 @@ import gast
 
 from s2sad.analysis.draws import DRAWS
 from s2sad.lang import tree as T
+from s2sad.lang.routines import changed_by
 from s2sad.lang.types import Type, is_array
 
 META = ("shape", "size", "ndim")
@@ -132,6 +133,8 @@ def effects(s: gast.stmt, names: Mapping[str, Type]) -> Effects:
         read(s.value)
     elif isinstance(s, gast.Raise):
         read(s.exc)
+    if isinstance(s, (gast.Assign, gast.Expr)):
+        writes |= changed_by(s, names)
     return Effects(frozenset(values), frozenset(metas - values), frozenset(binds), frozenset(writes))
 
 

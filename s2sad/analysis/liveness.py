@@ -16,6 +16,7 @@ from s2sad.analysis import effects as E
 from s2sad.analysis.draws import is_draw
 from s2sad.analysis.shapes import Shapes
 from s2sad.lang import tree as T
+from s2sad.lang.routines import called
 from s2sad.lang.types import Type, is_array
 
 # (name, None): the value, or all of an array; (name, index): one element or slice; (name, "shape"): only the shape
@@ -93,6 +94,8 @@ class Liveness:
         e = E.effects(s, self.names)
         effect = isinstance(s, (gast.Raise, gast.Return, gast.Break)) or (isinstance(s, gast.Expr) and not e.writes)
         effect = effect or is_draw(getattr(s, "value", None))
+        routine = called(s, self.names)
+        effect = effect or routine is not None and routine.paired
         extra, late = self.extra(s)
         live |= late
         needed = effect or any((n, k) in live for n in e.binds for k in (None, "shape")) or any(m in e.binds for m, _ in live) \

@@ -54,11 +54,13 @@ def disjoint(array: str, need: tuple[Any, ...] | None, when: str, write: tuple[A
     return False
 
 
-def recorded(body: list[gast.stmt], needs: Needs, aliases: Aliases, shapes: Shapes, distinct: Distinct) -> set[int]:
+def recorded(body: list[gast.stmt], needs: Needs, aliases: Aliases, shapes: Shapes, distinct: Distinct,
+             entry: Iterable[str] = ()) -> set[int]:
     """Ids of the writes whose old contents must be kept.
 
     `needs(s)` gives the accesses that the adjoint of a statement repeats as they were before and after it. A write that covers all of an
-    array ends the needs of it. Below the adjoint of `s = u[0] * u[1]` needs u[0] and u[1], and only u[1] is overwritten.
+    array ends the needs of it. What the arrays of `entry` hold at first
+    is needed at the end. Below the adjoint of `s = u[0] * u[1]` needs u[0] and u[1], and only u[1] is overwritten.
 
     >>> from s2sad.analysis.aliases import analyse
     >>> from s2sad.analysis.distinct import analyse as distinct_of
@@ -127,7 +129,7 @@ def recorded(body: list[gast.stmt], needs: Needs, aliases: Aliases, shapes: Shap
             pending |= marked(after)
         return pending
 
-    flow(body, frozenset())
+    flow(body, marked((n, None) for n in entry))
     return found
 
 

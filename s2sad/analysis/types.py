@@ -22,6 +22,7 @@ from s2sad.analysis.draws import DRAWS, DrawError, draw_type
 from s2sad.analysis.external import NotTyped, returned
 from s2sad.errors import TypeInferenceError, problem
 from s2sad.lang import tree as T
+from s2sad.lang.routines import Family, Routine, argument_type
 from s2sad.lang.tree import Function, SourceMap
 from s2sad.lang.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Array, Generator, List, Scalar, Static, Tuple, Type, is_array
 from s2sad.rules.forms import KEYWORDS
@@ -624,6 +625,10 @@ def _view_ones(base: Array, index: list[gast.expr], kinds: list[str]) -> frozens
 
 def _call(node: gast.Call, names: Mapping[str, Type]) -> Type:
     name = T.dotted(node.func)
+    if isinstance(node.func, gast.Name):
+        own = names.get(node.func.id)
+        if isinstance(own, Static) and isinstance(own.value, (Family, Routine)):
+            return _routine(node, own.value, names)
     found = list_of(node, names) or joined_rows(name or "", node, names)
     if found is not None:
         return found
@@ -639,6 +644,27 @@ def _call(node: gast.Call, names: Mapping[str, Type]) -> Type:
         if isinstance(dtype, np.dtype):
             return _cast(node, str(dtype), [type_of(a, names) for a in node.args])
     return library(name, node, names)
+
+
+def _routine(node: gast.Call, callee: Family | Routine, names: Mapping[str, Type]) -> Type:
+    """The type of a call of a recursive function."""
+    types = [type_of(a, names) for a in node.args]
+    found: Routine | None
+    if isinstance(callee, Family):
+        given = [argument_type(t) for t in types]
+        for t, g in zip(types, given, strict=True):
+            if g is None:
+                raise TypeProblem(node, f"`{callee.name}`, which calls itself, is given {_word(t)}", "a number or an array as an argument",
+                                  "Functions that call themselves take numbers and arrays.", "S2S125")
+        found = callee.variant(tuple(g for g in given if g is not None))
+        if found is None:
+            raise TypeProblem(node, f"`{callee.name}` calls itself with arguments of ever new types", "arguments of the same types in every call",
+                              f"This call gives it ({', '.join(map(str, types))}).", "S2S125")
+    else:
+        found = callee
+    if found.result is None:
+        raise UnknownName(node, f"`{callee.name}` returns nothing but what a call of itself returns", "if n == 0:\n    return x", code="S2S125")
+    return found.result
 
 
 def library(name: str, node: gast.Call, names: Mapping[str, Type]) -> Type:
@@ -857,8 +883,11 @@ def walk(body: list[gast.stmt] | tuple[gast.stmt, ...]) -> Iterator[gast.stmt]:
             yield from walk(getattr(s, block, []))
 
 
-def infer(function: Function, params: Mapping[str, Type], fixed: Mapping[str, Type] = MappingProxyType({})) -> Mapping[str, Type]:
+def infer(function: Function, params: Mapping[str, Type], fixed: Mapping[str, Type] = MappingProxyType({}), partial: bool = False
+          ) -> Mapping[str, Type]:
     """The type of every name of a function in normal form, given the types of its parameters (and of names whose type is known: `fixed`).
+
+    `partial`: some names may stay without a type, as what a recursive function returns is not known yet.
 
     Raises TypeInferenceError where a name is an array here and a number there, or arrays of several dtypes or dimensions, where NumPy would
     raise TypeError, and where a name that is read never gets a value.
@@ -888,7 +917,7 @@ def infer(function: Function, params: Mapping[str, Type], fixed: Mapping[str, Ty
                 first.setdefault(name, s)
                 if new != old:
                     names[name], changed = new, True
-    if waiting is not None:
+    if waiting is not None and not partial:
         raise _error(function.source, waiting, waiting.node)
     return names
 
@@ -897,6 +926,8 @@ def _bindings(s: gast.stmt, names: Mapping[str, Type]) -> dict[str, Type]:
     """The types that a statement gives to names; checks its other expressions on the way."""
     if isinstance(s, gast.Assign):
         target, = s.targets
+        if isinstance(target, gast.Tuple):  # the results of a recursive function
+            return _parts(s, target, type_of(s.value, names))
         if isinstance(target, gast.Name):
             found = list_of(s.value, names)
             if found is not None:
@@ -938,6 +969,12 @@ def _bindings(s: gast.stmt, names: Mapping[str, Type]) -> dict[str, Type]:
     elif isinstance(s, (gast.Return, gast.Expr)) and s.value is not None and not (isinstance(s, gast.Expr) and isinstance(s.value, gast.Constant)):
         type_of(s.value, names)
     return {}
+
+
+def _parts(s: gast.stmt, target: gast.Tuple, t: Type) -> dict[str, Type]:
+    """The types of several results of one call."""
+    assert isinstance(t, Tuple), t
+    return {n.id: part for n, part in zip(target.elts, t.items, strict=True)}
 
 
 def _tied(target: str, value: gast.expr, found: List, names: Mapping[str, Type]) -> dict[str, Type]:

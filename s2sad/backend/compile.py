@@ -78,8 +78,9 @@ def load(emitted: Emitted, jit: bool = True, checked: bool = False) -> Callable[
         exec(compile(text, str(path), "exec"), namespace)
         if jit:
             options = {**cache.OPTIONS, "boundscheck": not unchecked}
-            if emitted.guard is not None and entry != emitted.name:
-                for inner in (emitted.name, emitted.guard.name):
+            below = (emitted.name, emitted.guard.name) if emitted.guard is not None and entry != emitted.name else ()
+            if below or emitted.inner:
+                for inner in (*emitted.inner, *below):
                     namespace[inner] = numba.njit(**options, no_cpython_wrapper=True)(namespace[inner])
             # Numba's cache does not see when an external function (or what that calls) changes
             fn = _dispatcher(namespace[entry], not emitted.externals, options)

@@ -44,8 +44,11 @@ class Culprit:
 def culprit(function: Function, types: Mapping[str, Type], wrt: tuple[str, ...], args: Sequence[Any]) -> tuple[Function, Culprit | None]:
     """The first statement in a run with these arguments (which are not changed) whose adjoint is not its derivative.
 
-    Returns the function that the statement belongs to, and None for the statement if each is right by itself.
+    Returns the function that the statement belongs to, and None for the statement if each is right by itself, or if there are recursive functions,
+    which are not looked into.
     """
+    if function.recursive:
+        return function, None
     return _Run(function, types, wrt).run(args)
 
 

@@ -44,5 +44,6 @@ class Emitted:
     kept: tuple[Kept, ...] = ()
     guard: Emitted | None = None  # says for given arguments whether every subscript is in range
     templates: frozenset[str] = frozenset()  # formats of exceptions, whose values are their other arguments
+    inner: tuple[str, ...] = ()  # further functions of the text, which it calls
     proven: bool = False  # every subscript is in range for all arguments
     lowered: str | None = None  # what is compiled, if that is not `text`: the same functions in other forms

@@ -76,6 +76,12 @@ class Function:
     externals: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     source: SourceMap = SourceMap()
     names: Mapping[str, Type] = field(default_factory=lambda: MappingProxyType({}))
+    recursive: Mapping[Any, Function] = field(default_factory=lambda: MappingProxyType({}))  # of the program: its recursive functions
+
+    def opaque(self) -> list[Any]:
+        """The opaque functions that the program calls."""
+        functions = set(self.recursive)
+        return [o for f in (self, *self.recursive.values()) for o in f.externals.values() if getattr(o, "fn", None) not in functions]
 
     def with_body(self, body: Iterable[gast.stmt], **changes: Any) -> Function:
         """The same function with another body."""

@@ -121,6 +121,7 @@ from s2sad.runtime.shaping import (
     triu_of,
     untranspose,
 )
+from s2sad.runtime.stacks import stack_of
 from s2sad.runtime.writing import add_to, copyto, divide_by, multiply_by, subtract_from
 
 __all__ = [
@@ -228,6 +229,7 @@ __all__ = [
     "sort_of",
     "spread",
     "squeezed",
+    "stack_of",
     "std_dx",
     "std_of",
     "stop_gradient",

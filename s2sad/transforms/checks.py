@@ -20,6 +20,7 @@ from s2sad.analysis.shapes import Shapes
 from s2sad.analysis.types import type_of
 from s2sad.lang import algebra as A
 from s2sad.lang import tree as T
+from s2sad.lang.routines import called
 from s2sad.lang.types import Scalar, is_array, is_float
 from s2sad.rules import runtime_names
 from s2sad.transforms.reverse import nonzero, not_negative, positive
@@ -58,6 +59,10 @@ def checked(body: list[gast.stmt], shapes: Shapes, primal: Collection[str], mirr
             new: gast.stmt = type(s)(check.visit(T.substitute(s.test, {})), inner(s.body), inner(s.orelse))
         elif isinstance(s, gast.For):
             new = gast.For(s.target, check.visit(T.substitute(s.iter, {})), inner(s.body), [], None)
+        elif (routine := called(s, shapes.names)) is not None:
+            new = T.substitute(s, {})
+            if not routine.backward:
+                new.value.args = [check.visit(a) for a in new.value.args]
         elif isinstance(s, gast.Assign) and T.base_name(s.targets[0]) in primal:
             new = gast.Assign([T.substitute(s.targets[0], {})], check.visit(T.substitute(s.value, {})), None)
         elif isinstance(s, gast.AugAssign) and T.base_name(s.target) in primal:

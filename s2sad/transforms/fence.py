@@ -101,6 +101,8 @@ def fence(function: T.Function) -> T.Function:
                     check(obj.function)
 
     check(function)
+    for f in function.recursive.values():
+        check(f)
     if not any(isinstance(n, gast.Return) and n.value is not None for s in function.body for n in gast.walk(s)):
         where = function.body[0] if function.body else None
         found.append(problem(function.source, where, "S2S127", f"`{function.name}` returns nothing to differentiate", "return y"))

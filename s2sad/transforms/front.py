@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import gast
 
+from s2sad.analysis.callgraph import recursive
 from s2sad.errors import UnsupportedError, problem
 from s2sad.lang import tree as T
 from s2sad.lang.source import read, unwrap
@@ -15,7 +18,7 @@ from s2sad.transforms.definite import definite
 from s2sad.transforms.fence import fence
 from s2sad.transforms.inline import inline
 from s2sad.transforms.normalize import normalize
-from s2sad.transforms.resolve import Assumption, Callee, Resolved, externals_with, resolve
+from s2sad.transforms.resolve import Assumption, Callee, Recursive, Resolved, externals_with, resolve
 from s2sad.transforms.settle import settle
 from s2sad.transforms.tuples import scalar_tuples
 
@@ -25,12 +28,20 @@ def passes() -> list[tuple[str, Callable[[Any], T.Function]]]:
     return [
         ("resolve", load),
         ("fence", fence),
-        ("normalize", normalize),
-        ("definite", definite),
+        ("normalize", everywhere(normalize)),
+        ("definite", everywhere(definite)),
         ("inline", inline),
-        ("tuples", scalar_tuples),
-        ("settle", settle),
+        ("tuples", everywhere(scalar_tuples)),
+        ("settle", everywhere(settle)),
     ]
+
+
+def everywhere(change: Callable[[T.Function], T.Function]) -> Callable[[T.Function], T.Function]:
+    """A pass over a function as one over it and the recursive functions of its program."""
+    def whole(function: T.Function) -> T.Function:
+        inner = {fn: change(f) for fn, f in function.recursive.items()}
+        return replace(change(function), recursive=MappingProxyType(inner))
+    return whole
 
 
 def build(fn: Any, after: str | None = None) -> T.Function:
@@ -77,7 +88,7 @@ def callees(fn: Any) -> tuple[types.FunctionType, ...]:
     """Every user function that `fn` reaches, in the order of the first call, without `fn` itself and those with a rule of their own."""
     loader = _Loader()
     loader.load(unwrap(fn))
-    return tuple(list(loader.resolved)[::-1][1:])
+    return tuple(loader.order[::-1][1:])
 
 
 def assumptions(fn: Any) -> tuple[Assumption, ...]:
@@ -93,31 +104,41 @@ class _Loader:
     def __init__(self) -> None:
         self.source = T.SourceMap()
         self.resolved: dict[types.FunctionType, Resolved] = {}
+        self.nodes: dict[types.FunctionType, gast.FunctionDef] = {}
         self.functions: dict[types.FunctionType, T.Function] = {}
-        self.open: list[types.FunctionType] = []
+        self.order: list[types.FunctionType] = []  # callees before callers
+        self.recursive: frozenset[types.FunctionType] = frozenset()
 
     def load(self, fn: types.FunctionType) -> T.Function:
-        function = self.visit(fn)
-        return _with_source(function, self.source, {})
+        self.read(fn)
+        self.recursive = recursive({f: list(found.callees.values()) for f, found in self.resolved.items()})
+        whole = self.function(fn)
+        done: dict[int, T.Function] = {}
+        functions = {f: _with_source(self.function(f), self.source, done) for f in self.order if f in self.recursive}
+        if fn in self.recursive:
+            whole = calling(fn, self.nodes[fn], whole)  # a call from outside
+        return replace(_with_source(whole, self.source, done), recursive=MappingProxyType(functions))
 
     def assumptions(self) -> tuple[Assumption, ...]:
-        return tuple({a.read: a for r in self.resolved.values() for a in r.assumptions}.values())
+        return tuple({a.read: a for f in self.order for a in self.resolved[f].assumptions}.values())
 
-    def visit(self, fn: types.FunctionType) -> T.Function:
-        if fn in self.functions:
-            return self.functions[fn]
+    def read(self, fn: types.FunctionType) -> None:
+        """Read a function and what it calls."""
+        if fn in self.resolved:
+            return
         node, self.source = read(fn, self.source)
         self.check_parameters(node)
-        found = resolve(fn, node, self.source)
-        self.open.append(fn)
-        inner: dict[str, Callee] = {}
-        for name, callee in found.callees.items():
-            if callee in self.open:
-                self.refuse_recursion(fn, callee, found.function, name)
-            inner[name] = Callee(callee, self.visit(callee))
-        self.open.pop()
-        self.functions[fn] = externals_with(found.function, inner)
-        self.resolved[fn] = found
+        self.nodes[fn], self.resolved[fn] = node, resolve(fn, node, self.source)
+        for callee in self.resolved[fn].callees.values():
+            self.read(callee)
+        self.order.append(fn)
+
+    def function(self, fn: types.FunctionType) -> T.Function:
+        """The function; those of its callees that are not recursive hang in its externals."""
+        if fn not in self.functions:
+            found = self.resolved[fn]
+            inner = {n: Recursive(c) if c in self.recursive else Callee(c, self.function(c)) for n, c in found.callees.items()}
+            self.functions[fn] = externals_with(found.function, inner)
         return self.functions[fn]
 
     def check_parameters(self, node: gast.FunctionDef) -> None:
@@ -126,14 +147,18 @@ class _Loader:
             summary, instead = f"`{node.name}` has a starred parameter", f"def {node.name}(a, b, c):"
             raise UnsupportedError(*(problem(self.source, a, "S2S115", summary, instead) for a in starred))
 
-    def refuse_recursion(self, fn: types.FunctionType, callee: types.FunctionType, function: T.Function, name: str) -> None:
-        calls = (n for s in function.body for n in gast.walk(s) if isinstance(n, gast.Call) and isinstance(n.func, gast.Name))
-        call = next(c for c in calls if c.func.id == name)
-        if callee is fn:
-            summary = f"`{fn.__name__}` calls itself, and recursion cannot be differentiated"
-        else:
-            summary = f"`{fn.__name__}` and `{callee.__name__}` call each other, and recursion cannot be differentiated"
-        raise UnsupportedError(problem(self.source, call, "S2S125", summary, "for k in range(n):  # or while\n    ..."))
+
+def calling(fn: types.FunctionType, node: gast.FunctionDef, function: T.Function) -> T.Function:
+    """A function that only calls another, with the same arguments: it stands for a recursive function from outside."""
+    code, mine = fn.__code__, function.params[: len(function.params) - len(function.hidden)]
+    called = T.Fresh(mine)(function.name)
+    positional = mine[: code.co_argcount]
+    keywords = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+    given = [gast.keyword(k, T.name(p)) for k, p in zip(keywords, mine[code.co_argcount :], strict=True)]
+    call = T.at(gast.Call(T.name(called), [T.name(p) for p in positional], given), node)
+    out = T.Fresh((*mine, called))("out")
+    body = (gast.Assign([T.store(out)], call, None), gast.Return(T.name(out)))
+    return T.Function(function.name, mine, body, (), MappingProxyType({called: Recursive(fn)}), function.source)
 
 
 def _with_source(function: T.Function, source: T.SourceMap, done: dict[int, T.Function]) -> T.Function:

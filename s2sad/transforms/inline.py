@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NoReturn
 
@@ -17,7 +18,7 @@ from s2sad.errors import problem, raise_all, refuse
 from s2sad.lang import tree as T
 from s2sad.lang.outside import DefaultValue, defaults
 from s2sad.transforms.normalize import pruned, used_names
-from s2sad.transforms.resolve import Callee, is_constant, is_number
+from s2sad.transforms.resolve import Callee, Recursive, is_constant, is_number
 
 
 def inline(function: T.Function) -> T.Function:
@@ -34,16 +35,24 @@ def inline(function: T.Function) -> T.Function:
     square_out = y * y
     return square_out + x
     """
-    inliner = _Inliner(function)
-    body = inliner.block(list(function.body))
-    new = inliner.finish(body)
-    written = _written_globals(new)
+    table = dict(function.recursive)
+    while True:  # what the recursive functions call brings them hidden parameters and tuples, which their callers have to know of
+        done = {fn: _inlined(f, table) for fn, f in function.recursive.items()}
+        if all(done[fn].hidden == f.hidden and parts_of(done[fn]) == parts_of(f) for fn, f in table.items()):
+            break
+        table = done
+    new = replace(_inlined(function, done), recursive=MappingProxyType(done))
     raise_all(
-        problem(function.source, node, "S2S129", f"The global array `{name}` is written", f"def {function.name}(..., {name.lower()}):",
+        problem(f.source, node, "S2S129", f"The global array `{name}` is written", f"def {f.name}(..., {name.lower()}):",
                 "What a function changes has to be an argument or an array of its own.")
-        for name, node in written
+        for f in (new, *done.values()) for name, node in _written_globals(f)
     )
     return new
+
+
+def _inlined(function: T.Function, recursive: Mapping[Any, T.Function]) -> T.Function:
+    inliner = _Inliner(function, recursive)
+    return inliner.finish(inliner.block(list(function.body)))
 
 
 def _written_globals(function: T.Function) -> list[tuple[str, gast.AST]]:
@@ -59,8 +68,8 @@ def _written_globals(function: T.Function) -> list[tuple[str, gast.AST]]:
 
 
 class _Inliner:
-    def __init__(self, function: T.Function):
-        self.function = function
+    def __init__(self, function: T.Function, recursive: Mapping[Any, T.Function]):
+        self.function, self.recursive = function, recursive
         self.fresh = T.Fresh(used_names(function))
         self.hidden: dict[Any, str] = {h.read: h.name for h in function.hidden}
         self.externals: dict[str, Any] = dict(function.externals)
@@ -87,8 +96,36 @@ class _Inliner:
             new += self.call(s, value, self.externals[value.func.id]) if value is not None and self.is_call(value) else [s]
         return new
 
-    def call(self, s: gast.stmt, call: gast.Call, callee: Callee) -> list[gast.stmt]:
+    def kept(self, s: gast.stmt, call: gast.Call, callee: Recursive) -> list[gast.stmt]:
+        """The statements for one whose value calls a recursive function: the call, its arguments by position, stands alone."""
+        f = self.recursive[callee.fn]
+        given = self.arguments(call, Callee(callee.fn, f))
+        for h in f.hidden:
+            if h.read not in self.hidden:
+                self.hidden[h.read] = self.fresh(h.name)
+            given[h.name] = T.name(self.hidden[h.read])
+        call = T.at(gast.Call(call.func, [given[p] for p in f.params], []), call)
+        parts = parts_of(f)
+        if parts == 0:
+            if not isinstance(s, gast.Expr):
+                refuse(self.function.source, call, "S2S126", f"`{f.name}` returns nothing, and its result is used",
+                       f"{f.name}(...)  # a statement of its own\n# or, in {f.name}: return ...")
+            return [T.at(gast.Expr(call), s)]
+        target = s.targets[0] if isinstance(s, gast.Assign) else None
+        names = target.elts if parts is not None and isinstance(target, gast.Tuple) else [target]
+        ids = [t.id for t in names if isinstance(t, gast.Name)]
+        if len(names) == len(set(ids)) == (parts or 1):
+            return [T.at(gast.Assign([target], call, None), s)]
+        ids = [self.fresh(f"{f.name}_out") for _ in range(parts or 1)]
+        to = T.store(ids[0]) if parts is None else gast.Tuple([T.store(n) for n in ids], gast.Store())
+        new = [T.at(gast.Assign([to], call, None), s)]
+        value = T.name(ids[0]) if parts is None else gast.Tuple([T.name(n) for n in ids], gast.Load())
+        return new if isinstance(s, gast.Expr) else new + self.deliver(s, value)
+
+    def call(self, s: gast.stmt, call: gast.Call, callee: Callee | Recursive) -> list[gast.stmt]:
         """The statements that stand for one statement whose value is a call."""
+        if isinstance(callee, Recursive):
+            return self.kept(s, call, callee)
         f = callee.function
         arguments = self.arguments(call, callee)
         body, result = list(f.body), None
@@ -132,7 +169,7 @@ class _Inliner:
         return found
 
     def is_call(self, e: gast.expr) -> bool:
-        return isinstance(e, gast.Call) and isinstance(e.func, gast.Name) and isinstance(self.externals.get(e.func.id), Callee)
+        return isinstance(e, gast.Call) and isinstance(e.func, gast.Name) and isinstance(self.externals.get(e.func.id), (Callee, Recursive))
 
     def deliver(self, s: gast.stmt, value: gast.expr) -> list[gast.stmt]:
         """The calling statement with the result in place of the call."""
@@ -190,13 +227,15 @@ class _Inliner:
             same: str | None
             if isinstance(obj, Callee):
                 same = next((k for k, o in self.externals.items() if isinstance(o, Callee) and o.fn is obj.fn and o.function is obj.function), None)
+            elif isinstance(obj, Recursive):
+                same = next((k for k, o in self.externals.items() if o == obj), None)
             else:
                 same = self.opaque.get(id(obj))
             if same is None:
                 same = n if known is None and n not in self.fresh.used else self.fresh(n)
                 self.fresh.used.add(same)
                 self.externals[same] = obj
-                if not isinstance(obj, Callee):
+                if not isinstance(obj, (Callee, Recursive)):
                     self.opaque[id(obj)] = same
             assert same is not None
             names[n] = same
@@ -275,6 +314,19 @@ class _Inliner:
                 names[p] = self.local(p)
                 binds.append(T.at(gast.Assign([T.store(names[p])], copy.deepcopy(a), T.HELD if p in once else None), call))
         return parts, names, binds
+
+
+def parts_of(function: T.Function) -> int | None:
+    """How many values a function in normal form returns: 0, the length of a tuple, or None for one that is no tuple."""
+    last = function.body[-1] if function.body else None
+    value = last.value if isinstance(last, gast.Return) else None
+    if value is None:
+        return 0
+    values = [value]
+    if isinstance(value, gast.Name):
+        nodes = (n for s in function.body for n in gast.walk(s))
+        values += [n.value for n in nodes if isinstance(n, gast.Assign) and isinstance(n.targets[0], gast.Name) and n.targets[0].id == value.id]
+    return next((len(v.elts) for v in values if isinstance(v, gast.Tuple)), None)
 
 
 def _lazy(n: gast.AST, f: T.Function) -> bool:

@@ -34,6 +34,7 @@ from s2sad.analysis import types as K
 from s2sad.analysis.types import as_array, list_of, type_of
 from s2sad.errors import UnsupportedError, problem
 from s2sad.lang import tree as T
+from s2sad.lang.routines import Routine, changed_by
 from s2sad.lang.tree import Function
 from s2sad.lang.types import Array, List, Scalar, Static, Tuple, Type, is_array
 
@@ -204,7 +205,8 @@ class _Lists:
         body = self.block(list(self.function.body))
         params = {p: self.names[p] for p in self.function.params}
         new = replace(self.function, body=tuple(body), names={})
-        names = dict(K.infer(new, params, {n: t for n, t in self.fixed.items() if n in T.all_names(body)}))
+        routines = {n: t for n, t in self.names.items() if isinstance(t, Static) and isinstance(t.value, Routine)}
+        names = dict(K.infer(new, params, {**{n: t for n, t in self.fixed.items() if n in T.all_names(body)}, **routines}))
         for n, f in self.function.externals.items():
             names.setdefault(n, Static(f))
         return replace(new, names=names)
@@ -631,6 +633,8 @@ class _Lists:
 
     def assign(self, s: gast.Assign) -> gast.stmt:
         target, = s.targets
+        if isinstance(target, gast.Tuple):
+            return gast.Assign([target], self.expr(s.value), None)
         if isinstance(target, gast.Name):
             if self.is_list(target.id):
                 return gast.Assign([target], self.whole(s.value, target.id), None)
@@ -1028,6 +1032,7 @@ class _Rows:
         self.written: set[str] = set()
         self.replaced: set[str] = set()  # lists of rows into which rows are stored
         for s in K.walk(lists.function.body):
+            self.written |= changed_by(s, names)
             if isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name):
                 base = self.base(s.value)
                 if base is not None and isinstance(names.get(s.targets[0].id), (Array, List)) and self.find(s.targets[0].id) != self.find(base):

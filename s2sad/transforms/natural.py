@@ -15,6 +15,7 @@ from s2sad.analysis.distinct import Distinct
 from s2sad.analysis.liveness import Liveness
 from s2sad.analysis.shapes import Shapes
 from s2sad.lang import tree as T
+from s2sad.lang.routines import called
 from s2sad.lang.types import Type, is_array
 from s2sad.transforms.slice import groups_of
 
@@ -47,6 +48,8 @@ def independent(
     False
     """
     v = s.target.id
+    if any(called(x, names) is not None for x in E.walk(body)):
+        return False  # its two sweeps run in opposite orders
     groups = groups_of([*whole, *body], names)
     changed = E.bound(body, names).union(*(groups.get(n, (n,)) for n in E.written(body, names)))
     if v in changed or any(isinstance(n, gast.Call) and isinstance(n.func, gast.Attribute) and n.func.attr in ("pop", "append")

@@ -13,7 +13,7 @@ from s2sad.analysis.draws import is_draw
 from s2sad.errors import refuse
 from s2sad.lang import tree as T
 from s2sad.transforms.control import is_bool, leaves, make_if, negated, structured
-from s2sad.transforms.resolve import LIST_METHODS, RESERVED, Callee, externals_with
+from s2sad.transforms.resolve import LIST_METHODS, RESERVED, Callee, Recursive, externals_with
 
 #: Functions whose result may be a view of an argument.
 VIEWS = frozenset(
@@ -168,8 +168,8 @@ def may_write(function: T.Function) -> bool:
             return True
         if is_impure(n) and may_view(n.func.value):
             return True
-    callees = (c for c in function.externals.values() if isinstance(c, Callee))
-    return any(may_write(c.function) for c in callees)
+    callees = function.externals.values()
+    return any(isinstance(c, Recursive) or isinstance(c, Callee) and may_write(c.function) for c in callees)
 
 
 # -- the pass --------------------------------------------------------------------------------------------------
@@ -179,7 +179,8 @@ class _Normalizer:
     def __init__(self, function: T.Function):
         self.function = function
         self.fresh = T.Fresh(used_names(function))
-        self.writers = {n: may_write(c.function) for n, c in function.externals.items() if isinstance(c, Callee)}
+        self.writers = {n: may_write(c.function) if isinstance(c, Callee) else True
+                        for n, c in function.externals.items() if isinstance(c, (Callee, Recursive))}
         self.lists = {T.base_name(n.func.value) for s in function.body for n in gast.walk(s) if changes_list(n)}
         # names that the targets of a comprehension, which are its own, must not clash with
         self.taken = {n.id for s in function.body for n in _outside(s)} | set(function.params) | set(function.externals)

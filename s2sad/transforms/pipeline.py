@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -25,9 +25,11 @@ from s2sad.errors import TypeInferenceError, UnsupportedError, problem
 from s2sad.lang import tree as T
 from s2sad.lang.emitted import Emitted, Kept
 from s2sad.lang.printer import function_source
+from s2sad.lang.routines import variant_of
 from s2sad.lang.tree import Function
 from s2sad.lang.types import WEAK_BOOL, Scalar, Static, Type, is_array, is_float
 from s2sad.transforms import front as front_of
+from s2sad.transforms import recursion, split, webs
 from s2sad.transforms.accumulate import accumulate
 from s2sad.transforms.checks import checked
 from s2sad.transforms.draws import draws
@@ -38,18 +40,17 @@ from s2sad.transforms.legalize import legalize
 from s2sad.transforms.lists import lists
 from s2sad.transforms.rejoin import rejoin
 from s2sad.transforms.reverse import Reversed, reverse
-from s2sad.transforms.share import share
+from s2sad.transforms.share import share_blocks
 from s2sad.transforms.slice import live_statements, unique_accesses
 from s2sad.transforms.storage import store
 from s2sad.transforms.tangent import tangent
 from s2sad.transforms.tidy import tidy
 from s2sad.transforms.trips import trips
 from s2sad.transforms.vectors import vectors
-from s2sad.transforms.webs import split
 
 FRONT = tuple(name for name, _ in front_of.passes())
-TYPED = ("webs", "types", "rejoin", "draws", "lists")
-PASSES = (*FRONT, *TYPED, "trips", "freeze", "hoist", "reverse", "storage", "slice", "tidy", "accumulate", "checks", "legalize", "vectors")
+TYPED = ("webs", "types", "rejoin", "draws", "lists", "calls")
+PASSES = (*FRONT, *TYPED, "trips", "freeze", "hoist", "split", "reverse", "storage", "slice", "tidy", "accumulate", "checks", "legalize", "vectors")
 
 
 def front(fn: Any) -> Function:
@@ -92,6 +93,11 @@ class _Run:
             self.show("vectors", vectors(final.body, final.names))
 
     def step(self, name: str, change: Callable[[Function], Function]) -> Function:
+        """Run a pass over the program: the function and the recursive ones that it calls."""
+        return self.whole(name, front_of.everywhere(change))
+
+    def whole(self, name: str, change: Callable[[Function], Function]) -> Function:
+        """Run a pass that sees to the recursive functions itself."""
         self.function = change(self.function)
         self.show(name, list(self.function.body))
         return self.function
@@ -143,11 +149,12 @@ def emit(
 
 def _typed(run: _Run, types: Mapping[str, Type]) -> None:
     """What all modes begin with."""
-    run.step("webs", split)
-    run.step("types", lambda f: typed(f, types))
+    run.step("webs", webs.split)
+    run.whole("types", lambda f: typed(f, types))
     run.step("rejoin", rejoin)
     run.step("draws", draws)
     run.step("lists", lists)
+    run.whole("calls", recursion.calls)
 
 
 def _emit(run: _Run, types: Mapping[str, Type], wrt: tuple[str, ...], mode: str, every_error: bool) -> Emitted:
@@ -162,6 +169,7 @@ def _emit(run: _Run, types: Mapping[str, Type], wrt: tuple[str, ...], mode: str,
     if mode == "tangent" or not (isinstance(result, Scalar) and is_float(result)):
         return Emitted(function.name, "", function.params, function.hidden, function.externals, frozenset(), result, wrt)
     function, rev, aliases, shapes, known = _reversed(run)
+    routines = split.Routines(function, every_error) if function.recursive else None
     run.show("reverse", flat(rev))
     value = mode == "value_and_adjoint"
     stored = store(function, rev, aliases, shapes, value)
@@ -179,7 +187,8 @@ def _emit(run: _Run, types: Mapping[str, Type], wrt: tuple[str, ...], mode: str,
             gast.Return(results[0] if len(results) == 1 else gast.Tuple(results, gast.Load()))]
     run.show("storage", body)
     adjoints = [f"{n}_adjoint" for n in function.externals]
-    verify_bound(function.name, body, [*function.params, rev.seed, "np", "math", *rules.runtime_names(), *function.externals, *adjoints])
+    verify_bound(function.name, body, [*function.params, rev.seed, "np", "math", *rules.runtime_names(), *function.externals, *adjoints,
+                                      *split.names_of_routines(rev.names)])
     emitted_shapes = replace(shapes, names=rev.names, dims={**shapes.dims, **{bar: shapes.dims.get(n) for n, bar in rev.bars.items()}})
     live = live_statements(body, rev.names, emitted_shapes, E.walk(forward) if every_error else ())
     if not known.proven and known.body is None and not every_error:
@@ -197,6 +206,11 @@ def _emit(run: _Run, types: Mapping[str, Type], wrt: tuple[str, ...], mode: str,
     body = checked(body, emitted_shapes, {*function.names, out} if value else function.names)
     run.show("checks", body)
     final = legalize(replace(function, body=tuple(body), names=rev.names))
+    parts: list[split.Part] = []
+    if routines is not None:
+        parts = routines.parts(final.body)
+        kept = (*kept, *routines.kept(parts))
+        final = final.with_body(routines.main(final.body))
     run.show("legalize", list(final.body))
     run.show_vectors(final)
     suffix = "_value_and_adjoint" if value else "_adjoint"
@@ -211,24 +225,22 @@ def _emit(run: _Run, types: Mapping[str, Type], wrt: tuple[str, ...], mode: str,
         if rule is not None and f"{n}_adjoint" in used:
             externals[f"{n}_adjoint"] = rule
     params = (*function.params, rev.seed)
-    emitted = printed(function, function.name + suffix, params, {rev.seed: 1.0}, doc, final, externals, result, wrt, aliases, kept)
+    emitted = printed(function, function.name + suffix, params, {rev.seed: 1.0}, doc, final, externals, result, wrt, aliases, kept, parts)
     return replace(emitted, guard=guard_of(function, known, aliases), proven=known.proven and not externals)
 
 
 def _reversed(run: _Run) -> tuple[Function, Reversed, Aliases, Shapes, Bounds]:
     """The adjoint statements of a typed program, and what is known of it."""
     run.step("trips", trips)
-    aliases = aliases_of.analyse(run.function)
-    check(run.function, aliases)
-    run.step("freeze", lambda f: freeze(f, aliases))
-    aliases = aliases_of.analyse(run.function)
-    run.step("hoist", lambda f: hoist(f, shapes_of.analyse(f, aliases)))
-    function = run.function
+    check_all(run.function)
+    run.step("freeze", lambda f: freeze(f, aliases_of.analyse(f)))
+    run.step("hoist", hoisted)
+    check_all(run.function)
+    function = run.whole("split", lambda f: split.differentiated(f, run.wrt))
     aliases = aliases_of.analyse(function)
-    check(function, aliases)
     shapes = shapes_of.analyse(function, aliases)
     check_rules(function, aliases, run.wrt)
-    known = bounds(function, aliases, shapes)
+    known = bounds(function, aliases, shapes) if not function.recursive else Bounds(False, None)
     rev = reverse(function, aliases, shapes, run.wrt)
     share_blocks(rev)
     return function, rev, aliases, shapes, known
@@ -253,9 +265,10 @@ def guard_of(function: Function, known: Bounds, aliases: Aliases) -> Emitted | N
 
 def _tangent(run: _Run, result: Type) -> Emitted:
     """The value and its tangent: `f_tangent(x, ..., x_dot, ...)`."""
+    refuse_recursion(run.function)
     aliases = aliases_of.analyse(run.function)
     check(run.function, aliases, adjoint=False)
-    run.step("hoist", lambda f: hoist(f, shapes_of.analyse(f, aliases)))
+    run.step("hoist", hoisted)
     function = run.function
     aliases = aliases_of.analyse(function)
     shapes = shapes_of.analyse(function, aliases)
@@ -290,38 +303,61 @@ def _tangent(run: _Run, result: Type) -> Emitted:
     return printed(function, f"{function.name}_tangent", params, {}, doc, final, externals, result, run.wrt, aliases, ())
 
 
+def refuse_recursion(function: Function) -> None:
+    """Forward mode has no form for functions that call themselves."""
+    for s in E.walk(function.body):
+        variant = variant_of(s, function.names)
+        if variant is not None:
+            summary = f"`{variant.user}` calls itself, and forward mode does not go through such a call"
+            raise UnsupportedError(problem(function.source, s, "S2S125", summary, "grad(f)  # or, for jvp, a loop"))
+
+
 def _target(s: gast.Assign | gast.AugAssign) -> str:
     """The name that an assignment binds or writes into."""
     return T.base_name(s.targets[0] if isinstance(s, gast.Assign) else s.target)
 
 
 def _primal(run: _Run, result: Type) -> Emitted:
-    function = run.function
-    aliases = aliases_of.analyse(function)
-    check(function, aliases, adjoint=False)
-    run.step("checks", lambda f: f.with_body(checked(list(f.body), shapes_of.analyse(f, aliases), f.names)))
-    final = legalize(run.function)
-    run.show("legalize", list(final.body))
-    run.show_vectors(final)
+    check_all(run.function, adjoint=False)
+    run.step("checks", lambda f: f.with_body(checked(list(f.body), shapes_of.analyse(f, aliases_of.analyse(f)), f.names)))
+    run.step("legalize", legalize)
+    function = split.apart_from(run.function, run.function.name)
+    run.show_vectors(function)
     doc = f"Primal of `{function.name}`."
-    used = T.all_names(final.body)
+    used = T.all_names(function.body)
     externals = {n: f for n, f in function.externals.items() if n in used}
-    return printed(function, function.name, function.params, {}, doc, final, externals, result, run.wrt, aliases, ())
+    return printed(function, function.name, function.params, {}, doc, function, externals, result, run.wrt, aliases_of.analyse(function), (),
+                   split.primals(function))
 
 
 def typed(function: Function, types: Mapping[str, Type]) -> Function:
     """The function with the types of its names."""
     params = {p: t for p, t in types.items() if p in function.params}
+    if function.recursive:
+        return recursion.typed(function, params)
     names = dict(types_of.infer(function, params))
     for n, f in function.externals.items():
         names.setdefault(n, Static(f))
     return replace(function, names=names)
 
 
-def check(function: Function, aliases: Aliases, adjoint: bool = True) -> None:
+def hoisted(function: Function) -> Function:
+    """The function after `hoist`."""
+    return hoist(function, shapes_of.analyse(function, aliases_of.analyse(function)))
+
+
+def check_all(program: Function, adjoint: bool = True) -> None:
+    """`check` for a function and the recursive ones that it calls."""
+    check(program, aliases_of.analyse(program), adjoint)
+    for f in program.recursive.values():
+        check(f, aliases_of.analyse(f), adjoint, lent=True)
+
+
+def check(function: Function, aliases: Aliases, adjoint: bool = True, lent: bool = False) -> None:
     """Refuse writes into arrays that have two names in a way that cannot be followed.
 
-    In the primal only writes through which NumPy and Numba could come to differ: those into what may be a view or a copy.
+    In the primal only writes through which NumPy and Numba could come to differ: those into what may be a view or a copy. `lent`: the caller goes
+    on with the arrays that it has given.
     """
     problems = []
     arrays = frozenset(p for p in function.params if is_array(function.names.get(p)))
@@ -331,7 +367,7 @@ def check(function: Function, aliases: Aliases, adjoint: bool = True) -> None:
         """The user's name of what `webs` has split."""
         return n if n in words else re.sub(r"_\d+$", "", n)
 
-    for s, written, second, tie in aliases_of.conflicts(function, aliases, frozenset() if adjoint else arrays):
+    for s, written, second, tie in aliases_of.conflicts(function, aliases, arrays if lent or not adjoint else frozenset()):
         name, other = said(written), said(second)
         place = function.source.place(tie.lineno) if tie is not None and hasattr(tie, "lineno") else None
         where = f" (line {place.line})" if place else ""
@@ -356,23 +392,6 @@ def is_written(p: str, aliases: Aliases) -> bool:
 def copy_of(p: str) -> gast.stmt:
     """`p = p.copy()`: a gradient call leaves the caller's arrays alone."""
     return T.stmts(f"{p} = {p}.copy()")[0]
-
-
-def share_blocks(rev: Reversed) -> None:
-    """Name common subexpressions within the adjoint of each statement."""
-    from s2sad.transforms.reverse import Branch, Loop
-
-    def visit(block: Any) -> None:
-        for item in block.items:
-            if isinstance(item, Branch):
-                visit(item.body)
-                visit(item.orelse)
-            elif isinstance(item, Loop):
-                visit(item.body)
-            else:
-                item.adjoint = share(item.adjoint, rev.names, rev.fresh, rev.arrays)
-
-    visit(rev.block)
 
 
 def flat(rev: Reversed) -> list[gast.stmt]:
@@ -430,39 +449,52 @@ def apart(body: list[gast.stmt], local: set[str], fresh: T.Fresh) -> tuple[list[
 
 
 def printed(function: Function, name: str, params: tuple[str, ...], defaults: Mapping[str, float], doc: str, final: Function,
-            externals: Mapping[str, Any], result: Type, wrt: tuple[str, ...], aliases: Aliases, kept: tuple[Kept, ...]) -> Emitted:
-    """The module text of an emitted function, verified."""
-    body = list(final.body)
-    used = T.all_names(body)
+            externals: Mapping[str, Any], result: Type, wrt: tuple[str, ...], aliases: Aliases, kept: tuple[Kept, ...],
+            parts: Sequence[split.Part] = ()) -> Emitted:
+    """The module text of an emitted function, verified; `parts` are functions of the module that stand before it."""
+    whole = (*parts, split.Part(name, params, doc, list(final.body), final.names, externals))
+    given = {n: o for part in whole for n, o in part.externals.items()}
+    used = {n for part in whole for n in T.all_names(part.body)}
     head = []
     if "math" in used:
         head.append("import math")
     if "np" in used:
         head.append("import numpy as np")
-    local = T.stores(body) | set(params)
-    body, instead = apart(body, local, T.Fresh(used | local))
-    runtime = sorted(n for n in used & rules.runtime_names() if n not in local) + [f"{n} as {other}" for n, other in sorted(instead.items())]
-    if runtime:
-        line = f"from s2sad.runtime import {', '.join(runtime)}"
-        head += ([""] if head else []) + [line]
-    text = module_text(head, name, params, defaults, doc, body)
-    verify(text, body, tuple(externals))
-    module = T.Fresh(T.all_names(body) | local | set(externals))("vector")
-    fast = vectors(body, final.names, module)
+    bodies: list[list[gast.stmt]] = []
+    runtime: set[str] = set()
+    instead: dict[str, str] = {}
+    for part in whole:
+        names, local = T.all_names(part.body), T.stores(part.body) | set(part.params)
+        body, other = apart(part.body, local, T.Fresh(used | local))
+        bodies.append(body)
+        runtime |= {n for n in names & rules.runtime_names() if n not in local}
+        instead |= other
+    imported = sorted(runtime) + [f"{n} as {other}" for n, other in sorted(instead.items())]
+    if imported:
+        head += ([""] if head else []) + [f"from s2sad.runtime import {', '.join(imported)}"]
+    text = module_text(head, whole, defaults, bodies, given)
+    module = T.Fresh({n for body in bodies for n in T.all_names(body)} | {p for part in whole for p in part.params} | set(given))("vector")
+    fast = [vectors(body, part.names, module) for part, body in zip(whole, bodies, strict=True)]
     lowered = None
-    if module in T.all_names(fast):
+    if any(module in T.all_names(body) for body in fast):
         line = "from s2sad.runtime import " + (f"vector as {module}" if module != "vector" else module)
-        lowered = module_text([*head, *([] if runtime or not head else [""]), line], name, params, defaults, doc, fast)
-        verify(lowered, fast, tuple(externals))
+        lowered = module_text([*head, *([] if imported or not head else [""]), line], whole, defaults, fast, given)
     written = frozenset(p for p in function.params if is_array(function.names.get(p)) and is_written(p, aliases))
     called = tuple(p for p in params if p not in defaults)
-    return Emitted(name, text, called, function.hidden, MappingProxyType(dict(externals)), written, result, wrt, kept,
-                   templates=templates_of(body), lowered=lowered)
+    return Emitted(name, text, called, function.hidden, MappingProxyType(given), written, result, wrt, kept,
+                   templates=frozenset().union(*map(templates_of, bodies)), lowered=lowered, inner=tuple(part.name for part in parts))
 
 
-def module_text(head: list[str], name: str, params: tuple[str, ...], defaults: Mapping[str, float], doc: str, body: list[gast.stmt]) -> str:
-    """Imports and a function."""
-    return ("\n".join(head) + "\n\n\n" if head else "") + function_source(name, params, dict(defaults), doc, body)
+def module_text(head: list[str], parts: Sequence[split.Part], defaults: Mapping[str, float], bodies: Sequence[list[gast.stmt]],
+                externals: Mapping[str, Any]) -> str:
+    """Imports and functions, verified; the defaults are those of the last."""
+    first = "\n".join(head) + "\n\n\n" if head else ""
+    known = (*externals, *(part.name for part in parts))
+    texts = []
+    for part, body in zip(parts, bodies, strict=True):
+        texts.append(function_source(part.name, part.params, dict(defaults) if part is parts[-1] else {}, part.doc, body))
+        verify(first + texts[-1], body, known)
+    return first + "\n\n".join(texts)
 
 
 def templates_of(body: list[gast.stmt]) -> frozenset[str]:

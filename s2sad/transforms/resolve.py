@@ -86,6 +86,13 @@ class Callee:
 
 
 @dataclass(frozen=True)
+class Recursive:
+    """A user function that calls itself, perhaps through others: it stays a function of its own, in `Function.recursive` of the program."""
+
+    fn: types.FunctionType
+
+
+@dataclass(frozen=True)
 class Unknown:
     """An object that nothing is known about: any use of it is refused by the fence."""
 

@@ -23,6 +23,7 @@ from s2sad.analysis.shapes import Shapes
 from s2sad.analysis.types import region, type_of
 from s2sad.lang import algebra as A
 from s2sad.lang import tree as T
+from s2sad.lang.routines import called, results_of, targets_of
 from s2sad.lang.tree import Function
 from s2sad.lang.types import Array, Scalar, Type, is_array, is_float
 from s2sad.transforms.hoist import is_total
@@ -71,16 +72,21 @@ class Loop:
 
 @dataclass
 class Reversed:
-    """What `reverse` returns: the tree of adjoints, the seed's name, the results, and the types of all names."""
+    """What `reverse` returns: the tree of adjoints, the seeds' names, the results, and the types of all names."""
 
     block: Block
-    seed: str
+    seeds: list[str]
     results: list[gast.expr]
     end: list[gast.stmt]
     names: dict[str, Type]
     bars: Mapping[str, str]
     fresh: T.Fresh
     arrays: frozenset[str] = frozenset()  # temporaries that are arrays
+
+    @property
+    def seed(self) -> str:
+        """The seed of a function with one result."""
+        return self.seeds[0]
 
 
 @dataclass(frozen=True)
@@ -122,11 +128,12 @@ class Contribution:
 
 
 class _Reverse:
-    def __init__(self, function: Function, aliases: Aliases, shapes: Shapes, wrt: tuple[str, ...]):
+    def __init__(self, function: Function, aliases: Aliases, shapes: Shapes, wrt: tuple[str, ...], lent: frozenset[str], kept: frozenset[str]):
         self.f, self.aliases, self.shapes, self.wrt = function, aliases, shapes, wrt
         self.names: dict[str, Type] = dict(function.names)
-        self.active = activity.active(function, aliases, wrt)
-        self.before, self.after = activity.live_adjoints(function, aliases, self.active)
+        self.active = activity.active(function, aliases, wrt, kept)
+        self.lent = lent & self.active
+        self.before, self.after = activity.live_adjoints(function, aliases, self.active, self.lent)
         self.fresh = T.Fresh(T.all_names(function.body) | set(function.params))
         self.bars: dict[str, str] = {}
         self.masked = self.selected_names()
@@ -238,11 +245,11 @@ class _Reverse:
             return w
         if w.full or any(is_array(type_of(x, self.names)) for x in (*w.num, *w.den)):
             sign, size = A.split_sign(w.tree())
-            return Flow(self.call("np.sum", size), e, True, sign)
+            return Flow(self.call_of("np.sum", size), e, True, sign)
         count = gast.Attribute(A.clone(self.an_array(w.root)), "size", gast.Load())
         return Flow(w.seed, e, True, w.sign, (*w.num, count), w.den)
 
-    def call(self, f: str, *args: gast.expr) -> gast.expr:
+    def call_of(self, f: str, *args: gast.expr) -> gast.expr:
         return gast.Call(T.expr(f), [A.clone(a) for a in args], [])
 
     def result(self, e: gast.expr, rule: rules.Rule, param: str) -> gast.expr:
@@ -263,7 +270,7 @@ class _Reverse:
             partial, singular = self.partial(e, rule, bound, p, w)
             down = w
             if singular:
-                g = self.call("strong", w.tree(), partial)
+                g = self.call_of("strong", w.tree(), partial)
                 down = Flow(g, w.root, w.full or is_array(type_of(e, self.names)))
             else:
                 down = w.times(partial)
@@ -280,9 +287,9 @@ class _Reverse:
         array = is_array(type_of(e, self.names))
         ratio = self.result(e, rule, rule.params[1]) if self.keeps_result(e) else A.clone(e)
         if self.may_vanish(w) and not nonzero(b):
-            first = Flow(self.call("strong", w.tree(), one_over), w.root, w.full or array)
+            first = Flow(self.call_of("strong", w.tree(), one_over), w.root, w.full or array)
             first = self.share(first, 2, always=True)
-            second = Flow(self.call("strong", first.tree(), A.neg(ratio)), w.root, w.full or array)
+            second = Flow(self.call_of("strong", first.tree(), A.neg(ratio)), w.root, w.full or array)
         else:
             first = self.share(w.times(one_over), 2, always=True)
             second = first.times(A.neg(ratio))
@@ -334,7 +341,7 @@ class _Reverse:
             w = self.scalar_flow(e, w)
         g = w.tree()
         if is_array(t) and not w.full:
-            g = self.call("np.full", gast.Attribute(A.clone(e), "shape", gast.Load()), g)
+            g = self.call_of("np.full", gast.Attribute(A.clone(e), "shape", gast.Load()), g)
         active = [p for p in rule.partials if p in bound and self.active_sources(bound[p])]
         if not isinstance(g, gast.Name) and (len(active) > 1 or is_array(t)):
             g = self.temp("w", g, t if isinstance(t, Array) else Scalar(t.dtype))  # type: ignore[union-attr]
@@ -368,7 +375,7 @@ class _Reverse:
         if w.full and not self.shapes.same(e, w.root):
             like = T.name(e.id) if isinstance(e, gast.Name) else self.bar_of(e)
             sign, size = A.split_sign(g_tree)
-            g_tree = A.signed(sign, self.call("sum_to", size, gast.Attribute(like, "shape", gast.Load())))
+            g_tree = A.signed(sign, self.call_of("sum_to", size, gast.Attribute(like, "shape", gast.Load())))
         is_scalar = not w.full and not any(is_array(type_of(x, self.names)) for x in (*w.num, *w.den, w.seed))
         self.add(e, g_tree, scalar=is_scalar)
 
@@ -383,7 +390,7 @@ class _Reverse:
         root, t = self.root_type, type_of(leaf, self.names)
         if isinstance(root, (Scalar, Array)) and isinstance(t, (Scalar, Array)) and t.dtype == "float32" and root.dtype != "float32":
             # the adjoint has the dtype of its own name
-            tree = self.call("np.float32", tree) if scalar else gast.Call(gast.Attribute(tree, "astype", gast.Load()), [T.expr("np.float32")], [])
+            tree = self.call_of("np.float32", tree) if scalar else gast.Call(gast.Attribute(tree, "astype", gast.Load()), [T.expr("np.float32")], [])
         for c in self.out:
             if T.same(c.leaf, leaf) and c.scalar == scalar and not isinstance(c.tree, gast.Call) and not isinstance(tree, gast.Call):
                 c.tree = A.add(c.tree, tree)
@@ -411,11 +418,13 @@ class _Reverse:
         """`x_bar = 0.0`, or an array of zeros like x."""
         t = self.names[owner]
         if is_array(t):
-            return gast.Assign([T.store(self.bar(owner))], self.call("np.zeros_like", T.name(owner)), None)
+            return gast.Assign([T.store(self.bar(owner))], self.call_of("np.zeros_like", T.name(owner)), None)
+        return gast.Assign([T.store(self.bar(owner))], self.zero_of(t), None)
+
+    def zero_of(self, t: Type) -> gast.expr:
+        """The number zero of a type."""
         zero: gast.expr = T.const(0.0)
-        if isinstance(t, Scalar) and t.dtype == "float32":
-            zero = self.call("np.float32", zero)
-        return gast.Assign([T.store(self.bar(owner))], zero, None)
+        return self.call_of("np.float32", zero) if isinstance(t, Scalar) and t.dtype == "float32" else zero
 
     def emit(self, live: frozenset[str], killed: str | None, seed_name: str | None) -> list[gast.stmt]:
         """The contributions as statements: own ones last, the first into a dead adjoint as an assignment."""
@@ -455,7 +464,7 @@ class _Reverse:
         if not is_array(t):
             return c.tree
         if c.scalar:
-            return self.call("np.full_like", T.name(T.base_name(c.leaf)), c.tree)
+            return self.call_of("np.full_like", T.name(T.base_name(c.leaf)), c.tree)
         tree = c.tree
         if isinstance(tree, gast.Name) and tree.id == seed_name and last and sum(T.loads(x.tree) >= {tree.id} for x in self.out) == 1:
             return tree  # the seed's array is free from here on
@@ -588,6 +597,50 @@ class _Reverse:
                 target.slice = T.const(...)
         return self.write(s, target, value, live)
 
+    def call(self, s: gast.stmt) -> Step:
+        """A call of the forward sweep of a recursive function: a call of its reverse sweep, which gives the adjoints of the numbers that it was
+        given, and adds to the adjoints of the arrays.
+        """
+        routine = called(s, self.names)
+        if routine is None or routine.variant is None:
+            return Step(s)
+        variant = routine.variant
+        live, targets, args = self.after[id(s)], targets_of(s), s.value.args
+        self.begin(s.value, None, T.const(0.0))
+        self.root_masked = True  # the way that the callee takes may not use an argument at all
+        live_now = set(live) - {self.aliases.owner(t) for t in targets}
+        before: list[gast.stmt] = []
+        given = [A.clone(a) for a in args]
+        for k in variant.shadows:
+            owner = self.aliases.owner(args[k].id)
+            if owner in self.active:
+                if owner not in live_now:
+                    before.append(self.zero(owner))
+                    live_now.add(owner)
+                given.append(T.name(self.bar(args[k].id)))
+            else:
+                given.append(self.temp(f"{args[k].id}_bar", self.call_of("np.zeros_like", args[k]), variant.types[k]))
+        types = results_of(variant.result)
+        for k in variant.outputs:
+            if self.aliases.owner(targets[k]) in live:
+                given.append(T.name(self.bar(targets[k])))
+            elif is_array(types[k]):
+                self.post.add(targets[k])
+                given.append(self.temp(f"{targets[k]}_bar", self.call_of("np.zeros_like", T.name(targets[k])), types[k]))
+            else:
+                given.append(self.zero_of(types[k]))
+        for k in variant.adjoints:
+            for n in sorted(self.active_sources(args[k])):
+                self.bar(n)
+        bars = [self.fresh(f"{variant.params[k]}_bar") for k in variant.adjoints]
+        self.names.update(zip(bars, (variant.types[k] for k in variant.adjoints), strict=True))
+        self.temps.append(reverse_call(f"{variant.name}_reverse", given, bars))
+        self.post |= {T.base_name(args[k]) for k in variant.writes}
+        for k, n in zip(variant.adjoints, bars, strict=True):
+            self.root_type = type_of(args[k], self.names)
+            self.pull(args[k], Flow(T.name(n), args[k], True))
+        return Step(s, [*before, *self.emit(frozenset(live_now), None, None)], frozenset(self.post))
+
     # -- blocks ------------------------------------------------------------------------------------
     def block(self, body: list[gast.stmt], preset: frozenset[str]) -> Block:
         out = Block()
@@ -599,7 +652,9 @@ class _Reverse:
             else:
                 for i in (id(s),):
                     self.after[i] = self.after[i] | preset
-                if isinstance(s, gast.Assign):
+                if called(s, self.names) is not None:
+                    out.items.append(self.call(s))
+                elif isinstance(s, gast.Assign):
                     out.items.append(self.assign(s))
                 elif isinstance(s, gast.AugAssign):
                     out.items.append(self.augmented(s))
@@ -755,8 +810,21 @@ def rebased(e: gast.expr, base: str, bar: str) -> gast.expr:
     return e
 
 
-def reverse(function: Function, aliases: Aliases, shapes: Shapes, wrt: tuple[str, ...]) -> Reversed:
+def reverse_call(name: str, given: list[gast.expr], bars: list[str]) -> gast.stmt:
+    """The statement that calls a reverse sweep, which returns the adjoints of so many numbers."""
+    call = gast.Call(T.name(name), given, [])
+    if not bars:
+        return gast.Expr(call)
+    targets = [T.store(n) for n in bars]
+    return gast.Assign([targets[0] if len(bars) == 1 else gast.Tuple(targets, gast.Store())], call, None)
+
+
+def reverse(function: Function, aliases: Aliases, shapes: Shapes, wrt: tuple[str, ...], lent: frozenset[str] = frozenset(),
+            kept: frozenset[str] = frozenset()) -> Reversed:
     """The adjoint statements of a typed function in normal form with respect to some of its parameters.
+
+    Of a function that others call, `lent` are the parameters whose adjoints are arrays of the caller, to be changed in place, and `kept` are those
+    of them that the function itself changes, so that the caller reads what is left in them.
 
     >>> from s2sad.transforms.example import after
     >>> print(after("reverse", "y = x * x\\nreturn np.sin(y)", "x: f8"))
@@ -764,31 +832,38 @@ def reverse(function: Function, aliases: Aliases, shapes: Shapes, wrt: tuple[str
     x_bar = 2.0 * x * y_bar
     return x_bar,
     """
-    r = _Reverse(function, aliases, shapes, wrt)
+    r = _Reverse(function, aliases, shapes, wrt, lent, kept)
     ret = function.body[-1]
     assert isinstance(ret, gast.Return)
-    if isinstance(ret.value, gast.Name) and is_float(function.names.get(ret.value.id)):
-        seed = r.bar(ret.value.id)
-        last = Step(ret)
-        if r.aliases.owner(ret.value.id) not in r.active:
-            r.bars.pop(ret.value.id)
-    else:
-        seed = r.fresh("out_bar")
-        r.names[seed] = type_of(ret.value, function.names)
-        r.begin(ret.value, None, ret.value)
-        r.pull(ret.value, Flow(T.name(seed), ret.value, True))
-        last = Step(ret, r.emit(frozenset(), None, None))
+    values = [] if ret.value is None else ret.value.elts if isinstance(ret.value, gast.Tuple) else [ret.value]
+    values = [v for v in values if is_float(type_of(v, function.names))]
+    live = r.lent | {r.aliases.owner(v.id) for v in values if isinstance(v, gast.Name)}
+    seeds, last = [], Step(ret)
+    for value in values:
+        if isinstance(value, gast.Name):
+            seeds.append(r.bar(value.id))
+            if r.aliases.owner(value.id) not in r.active:
+                r.bars.pop(value.id)
+        else:
+            seeds.append(r.fresh("out_bar"))
+            r.names[seeds[-1]] = type_of(value, function.names)
+            r.begin(value, None, value)
+            r.pull(value, Flow(T.name(seeds[-1]), value, True))
+            last.adjoint += r.emit(live, None, None)
+            live |= {r.aliases.owner(T.base_name(c.leaf)) for c in r.out}
     block = r.block(list(function.body[:-1]), frozenset())
     block.items.append(last)
     bind_views(block, r)
-    start = r.live_in(list(function.body), frozenset())
+    start = r.live_in(list(function.body), r.lent)
     end = []
     results: list[gast.expr] = []
     for x in wrt:
+        if x in lent:
+            continue
         if x not in start:
             # the entry value has no influence (or another array has taken the name)
             t = r.names[x]
             zero = r.zero(x) if x not in r.active or not is_array(t) else r.zero(x)
             end.append(zero)
         results.append(T.name(r.bar(x)))
-    return Reversed(block, seed, results, end, r.names, r.bars, r.fresh, frozenset(r.arrays))
+    return Reversed(block, seeds, results, end, r.names, r.bars, r.fresh, frozenset(r.arrays))

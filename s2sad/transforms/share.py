@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
 
 import gast
 
@@ -12,6 +13,9 @@ from s2sad.errors import TypeInferenceError
 from s2sad.lang import algebra as A
 from s2sad.lang import tree as T
 from s2sad.lang.types import Scalar, Type, is_array
+
+if TYPE_CHECKING:
+    from s2sad.transforms.reverse import Block, Reversed
 
 IMPURE = (*E.WRITERS, "strong", "sum_to")
 
@@ -120,3 +124,20 @@ class _Replace(gast.NodeTransformer):  # type: ignore[misc]
         if isinstance(node, gast.expr) and T.dump(node) == self.key:
             return T.name(self.n)
         return self.generic_visit(node)
+
+
+def share_blocks(rev: Reversed) -> None:
+    """Name common subexpressions within the adjoint of each statement."""
+    from s2sad.transforms.reverse import Branch, Loop
+
+    def visit(block: Block) -> None:
+        for item in block.items:
+            if isinstance(item, Branch):
+                visit(item.body)
+                visit(item.orelse)
+            elif isinstance(item, Loop):
+                visit(item.body)
+            else:
+                item.adjoint = share(item.adjoint, rev.names, rev.fresh, rev.arrays)
+
+    visit(rev.block)

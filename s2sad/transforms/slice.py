@@ -10,7 +10,7 @@ import gast
 
 from s2sad.analysis import effects as E
 from s2sad.analysis import views
-from s2sad.analysis.liveness import Liveness
+from s2sad.analysis.liveness import Liveness, Need
 from s2sad.analysis.shapes import Shapes
 from s2sad.lang import tree as T
 from s2sad.lang.types import Type, is_array
@@ -37,8 +37,11 @@ def groups_of(body: list[gast.stmt], names: Mapping[str, Type]) -> dict[str, fro
     return {n: frozenset(out[find(n)]) for n in parent}
 
 
-def live_statements(body: list[gast.stmt], names: Mapping[str, Type], shapes: Shapes, forced: Iterable[gast.stmt] = ()) -> list[gast.stmt]:
+def live_statements(body: list[gast.stmt], names: Mapping[str, Type], shapes: Shapes, forced: Iterable[gast.stmt] = (),
+                    shared: Iterable[str] = ()) -> list[gast.stmt]:
     """The statements that the return value and the effects of a body use, with the comments that head them; `forced` ones stay, too.
+
+    `shared` are arrays of a caller, which reads them after a return.
 
     >>> from s2sad.lang.printer import to_source
     >>> body = T.stmts("a = x * 2\\nb = a + 1\\nfor i in range(3):\\n    a = a * 2\\n    b = b + i\\nreturn b")
@@ -49,7 +52,12 @@ def live_statements(body: list[gast.stmt], names: Mapping[str, Type], shapes: Sh
         b = b + i
     return b
     """
-    live = Liveness(names, groups_of(body, names), shapes, alive={id(s) for s in forced})
+    outside: set[Need] = {(n, None) for n in shared}
+
+    def returned(s: gast.stmt) -> tuple[set[Need], set[Need]]:
+        return (outside, set()) if isinstance(s, gast.Return) else (set(), set())
+
+    live = Liveness(names, groups_of(body, names), shapes, returned, alive={id(s) for s in forced})
     live.block(body, frozenset())
     return keep(body, live.alive)
 

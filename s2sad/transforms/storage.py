@@ -26,6 +26,7 @@ from s2sad.lang import algebra as A
 from s2sad.lang import tree as T
 from s2sad.lang.emitted import Kept
 from s2sad.lang.printer import to_source
+from s2sad.lang.routines import called
 from s2sad.lang.tree import Function
 from s2sad.lang.types import WEAK_BOOL, Array, Scalar, Type, is_array, is_int
 from s2sad.transforms.natural import forwards, independent, own_elements
@@ -70,7 +71,9 @@ class Stored:
 
 
 class _Storage:
-    def __init__(self, function: Function, rev: Reversed, aliases: Aliases, shapes: Shapes, value: bool):
+    def __init__(self, function: Function, rev: Reversed, aliases: Aliases, shapes: Shapes, value: bool, restored: frozenset[str]):
+        self.restored = restored
+        self.left: frozenset[Need] = frozenset((n, None) for n in restored)  # what the caller reads after the function
         self.f, self.rev, self.aliases, self.shapes, self.value = function, rev, aliases, shapes, value
         self.names = rev.names
         self.primal = set(function.names) | set(function.params)
@@ -212,7 +215,7 @@ class _Storage:
 
     # -- blocks ------------------------------------------------------------------------------------
     def block(self, b: Block, scope: Scope, held: set[str]) -> Result:
-        return _BlockWalk(self, b, scope, held).run()
+        return _BlockWalk(self, b, scope, held, self.restored).run()
 
     def joint_ok(self, item: Loop, scope: Scope) -> tuple[set[str], set[int]] | None:
         """If the reverse trips may re-run the body: the names that they need from outside, and the statements to run again.
@@ -221,6 +224,8 @@ class _Storage:
         """
         s = item.stmt
         if not isinstance(s, gast.For) or counted(s):
+            return None
+        if any((routine := called(x, self.names)) is not None and routine.paired for x in E.walk(s.body)):
             return None
         changed = self.modified(s.body)
         live = Liveness(self.names, self.aliases.groups, self.shapes, self.all_needs)
@@ -245,7 +250,7 @@ class _Storage:
         """
         if self.after is None:
             everything = Liveness(self.names, self.aliases.groups, self.shapes, alive={id(x) for x in E.walk(self.f.body)})
-            everything.block(self.f.body, frozenset())
+            everything.block(self.f.body, self.left)
             self.after = everything.after
         if id(loop) not in self.private_cache:
             changed = self.modified([loop])
@@ -267,6 +272,8 @@ class _Storage:
             if id(s) in scope.undo:
                 for n in E.effects(s, self.names).writes:
                     written |= {self.aliases.owner(m) for m in self.aliases.groups.get(n, frozenset((n,)))}
+        if written & self.restored:
+            return True
         return any(n in written for s in E.walk(self.f.body) if id(s) not in ids for part in self.array_needs(s) for n, _ in part)
 
     def forward_dead(self, loop: gast.For) -> bool:
@@ -280,7 +287,7 @@ class _Storage:
         body = list(self.f.body)
         if not self.value:
             body = body[:-1]
-        live.block(body, frozenset(self.all_needs(self.f.body[-1])[0]))
+        live.block(body, self.left | self.all_needs(self.f.body[-1])[0])
         return id(loop) not in live.alive
 
     def cheap(self, body: list[gast.stmt]) -> bool:
@@ -299,8 +306,8 @@ class _Storage:
 class _BlockWalk:
     """One walk over a block, backwards."""
 
-    def __init__(self, st: _Storage, b: Block, scope: Scope, held: set[str]):
-        self.st, self.b, self.scope = st, b, scope
+    def __init__(self, st: _Storage, b: Block, scope: Scope, held: set[str], restored: frozenset[str] = frozenset()):
+        self.st, self.b, self.scope, self.restored = st, b, scope, restored
         self.held = set(held)
         self.n = len(b.items)
         self.after: list[list[gast.stmt]] = [[] for _ in range(self.n + 1)]  # saves that follow item k-1 (0: at the start of the block)
@@ -511,6 +518,8 @@ class _BlockWalk:
         for n in sorted(self.st.read(self.b.end)):
             self.ensure(n, 0)
         self.out += copy.deepcopy(self.b.end)
+        for n in sorted(self.restored):
+            self.ensure(n, 0)
         forward = list(self.after[0])
         for k in range(self.n):
             forward += self.before[k]
@@ -535,6 +544,9 @@ class _BlockWalk:
             for n in sorted(st.read(item.adjoint)):
                 self.ensure(n, k)
             self.out += copy.deepcopy(item.adjoint)
+            return
+        if called(s, st.names) is not None:
+            self.call(item, e, k)
             return
         back = inverse(s, st)
         if back is not None and e.binds <= self.held and self.runs(s):
@@ -583,6 +595,19 @@ class _BlockWalk:
             self.out += copy.deepcopy(item.adjoint)
         if restore is not None and late:
             self.out.append(restore)
+
+    def call(self, item: Step, e: E.Effects, k: int) -> None:
+        """A call of a recursive function: its reverse sweep leaves the arrays that it has changed as they were before."""
+        st = self.st
+        self.held -= e.binds
+        if not item.adjoint:
+            for n in e.writes:
+                self.held -= st.aliases.groups.get(n, frozenset((n,))) - frozenset(st.aliases.views)
+            return
+        for n in sorted(st.pre(item)):
+            self.ensure(n, k)
+        self.say(item)
+        self.out += copy.deepcopy(item.adjoint)
 
     def say(self, item: Step) -> None:
         """The comment that heads the adjoint of a statement: the statement as the user wrote it."""
@@ -968,8 +993,11 @@ def negated(test: gast.expr) -> gast.expr:
     return gast.UnaryOp(gast.Not(), test)
 
 
-def store(function: Function, rev: Reversed, aliases: Aliases, shapes: Shapes, value: bool) -> Stored:
+def store(function: Function, rev: Reversed, aliases: Aliases, shapes: Shapes, value: bool,
+          restored: frozenset[str] | None = None) -> Stored:
     """Both sweeps of a function, with what has to be kept between them.
+
+    `restored`: the function's sweeps are to be two functions, and these arrays are to be left by the reverse sweep as the forward one found them.
 
     >>> from s2sad.transforms.example import after
     >>> print(after("storage", "for i in range(n):\\n    x = np.sin(x)\\nreturn x", "x: f8; n: i8"))
@@ -985,13 +1013,15 @@ def store(function: Function, rev: Reversed, aliases: Aliases, shapes: Shapes, v
         x_bar = np.cos(x) * x_bar
     return x_bar
     """
-    st = _Storage(function, rev, aliases, shapes, value)
+    st = _Storage(function, rev, aliases, shapes, value, restored or frozenset())
     root = Block(rev.block.items, rev.end)
     everything = set(rev.names) | set(function.params)
+    if restored is not None:
+        everything -= set(aliases.views)  # views are made again, of the arrays that the reverse sweep is given
     used, names = set(rev.fresh.used), dict(rev.names)
     while True:
         st.news = False
-        undo = tbr.recorded(list(function.body), st.array_needs, aliases, shapes, st.distinct)
+        undo = tbr.recorded(list(function.body), st.array_needs, aliases, shapes, st.distinct, st.restored)
         r = st.block(root, Scope([], st.modified(list(function.body)), undo), everything)
         if not st.news:
             break

@@ -17,11 +17,12 @@ import gast
 from s2sad.analysis import effects as E
 from s2sad.lang import algebra as A
 from s2sad.lang import tree as T
+from s2sad.lang.routines import called
 from s2sad.lang.types import Type, is_array
 
 
-def tidy(body: list[gast.stmt], names: Mapping[str, Type], written: frozenset[str]) -> list[gast.stmt]:
-    """The body, tidied.
+def tidy(body: list[gast.stmt], names: Mapping[str, Type], written: frozenset[str], apart: bool = False) -> list[gast.stmt]:
+    """The body, tidied; `apart`: its sweeps are to be two functions.
 
     >>> from s2sad.lang.printer import to_source
     >>> print(to_source(tidy(T.stmts("w = a[i]\\na[i] = 0.0\\na[i] += 2 * w\\nreturn a"), {}, frozenset())), end="")
@@ -30,7 +31,9 @@ def tidy(body: list[gast.stmt], names: Mapping[str, Type], written: frozenset[st
     """
     body = blocks(body, first_is_assignment)
     body = blocks(body, lambda b: kept_in_place(b, names, written))
-    body = meet(body)
+    body = body if apart else meet(body)
+    body = blocks(body, said_once)
+    body = handed_on(body, names)
     once = used_once(body)
     return blocks(body, lambda b: inline_once(b, once))
 
@@ -64,6 +67,48 @@ def first_is_assignment(body: list[gast.stmt]) -> list[gast.stmt]:
             continue
         out.append(s)
     return out
+
+
+def said_once(body: list[gast.stmt]) -> list[gast.stmt]:
+    """Without comments that repeat the one before, where one statement of the user stands for several."""
+    out: list[gast.stmt] = []
+    said = ""
+    for s in body:
+        if isinstance(s, T.Comment):
+            if s.text == said:
+                continue
+            said = s.text
+        elif E.children(s):
+            said = ""
+        out.append(s)
+    return out
+
+
+def handed_on(body: list[gast.stmt], names: Mapping[str, Type]) -> list[gast.stmt]:
+    """`t = g(x); y = t` to `y = g(x)`, where g is a routine (perhaps with several results) and t is used nowhere else."""
+    if not any(called(s, names) is not None for s in E.walk(body)):
+        return body
+    count = Counter(n.id for s in body for n in gast.walk(s) if isinstance(n, gast.Name))
+
+    def change(block: list[gast.stmt]) -> list[gast.stmt]:
+        out: list[gast.stmt] = []
+        call: gast.Assign | None = None
+        for s in block:
+            if isinstance(s, gast.Assign) and called(s, names) is not None:
+                s = call = copy.copy(s)
+                s.targets = T.copied(s.targets)
+            elif (call is not None and isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name) and isinstance(s.value, gast.Name)
+                    and s.value.id in T.stores(call.targets) and count[s.value.id] == 2 and s.targets[0].id not in T.stores(call.targets)):
+                for n in gast.walk(call.targets[0]):
+                    if isinstance(n, gast.Name) and n.id == s.value.id:
+                        n.id = s.targets[0].id
+                continue
+            elif not isinstance(s, T.Comment):
+                call = None
+            out.append(s)
+        return out
+
+    return blocks(body, change)
 
 
 def has_slice(target: gast.expr) -> bool:

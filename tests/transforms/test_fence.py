@@ -194,22 +194,6 @@ def no_return(x):
     x[0] = 1.0
 
 
-@one("S2S125", "calls itself")
-def power(x, n):
-    if n == 0:
-        return 1.0
-    return x * power(x, n - 1)
-
-
-def ping(x):
-    return pong(x)
-
-
-@one("S2S125", "ping", "pong")
-def pong(x):
-    return ping(x) if x > 0.0 else x
-
-
 def two(a, b=1.0):
     return a * b
 
