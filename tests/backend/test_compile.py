@@ -73,7 +73,7 @@ import numba
 from s2sad.backend import compile
 from types import SimpleNamespace
 text = "def fill(x, k):\\n    if k < 0:\\n        raise ValueError('k is negative')\\n    return [x, x][k]\\n"
-fn = compile.load(SimpleNamespace(name="fill", text=text, externals={}, proven=False, guard=None, lowered=None))
+fn = compile.load(SimpleNamespace(name="fill", text=text, externals={}, proven=False, guard=None, lowered=None, inner=()))
 compile.compile_for(fn, [numba.float64, numba.int64])
 print(sum(fn.stats.cache_hits.values()), fn(2.0, 1))
 """
