@@ -1,16 +1,14 @@
-"""What is wrong with the derivative of a program: the compiler's text against complex steps of the plain Python function."""
+"""What is wrong with the derivative of a program: the compiler's text against plain Python and complex steps of it."""
 
 from __future__ import annotations
 
-import ast
-import itertools
 import linecache
 import math
 import re
 import types
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,28 +16,42 @@ import numpy as np
 from s2sad import grad
 from s2sad.errors import DifferentiationError
 
-from .generate import Program
+from .generate import Program, variants
+from .oracle import ERRORS, Compiled, Endless, complex_step
 
-STEP = 1e-40
-MOST_TRIPS = 100_000  # of `while` loops, over all evaluations of a program
+ARITHMETIC = (ArithmeticError, ValueError)  # errors that a gradient need not raise (ValueError: of `math`; shapes that do not fit are told by primal)
+RAISED = (IndexError, ValueError, UnboundLocalError, ZeroDivisionError, OverflowError)
 
 
 @dataclass
 class Outcome:
     """`kind` is "ok", "unusable" (the program itself fails or is ill-conditioned), "refused", or a fault.
 
-    The faults are "crash", "primal", "gradient", "repeat", "arguments" and "value".
+    The faults are "crash", "primal", "gradient", "repeat", "arguments", "value", "dtype" and "error" (another exception than Python's).
     """
 
     kind: str
     detail: str = ""
     text: str = ""
+    nonzero: bool = False  # some entry of the gradient is not 0
+    inputs: int = 0  # sets of arguments that were compared
+    raised: int = 0  # those of them for which the program raises
+    results: list[Any] = field(default_factory=list)  # values and gradients, to compare runs
+    args: tuple[Any, ...] | None = None  # the arguments of the fault, if not those of the program
 
     @property
     def key(self) -> str:
         """Faults with one key are likely one fault."""
-        line = self.detail.splitlines()[0] if self.kind in ("crash", "refused") and self.detail else ""
+        line = self.detail.splitlines()[0] if self.kind in ("crash", "refused", "error") and self.detail else ""
         return f"{self.kind} {re.sub(r'`[^`]*`|[a-z_0-9]*_bar|[0-9]+', '_', line)[:70]}".strip()
+
+
+class Fault(Exception):
+    """Something is wrong."""
+
+    def __init__(self, kind: str, detail: str, text: str = ""):
+        super().__init__(kind, detail)
+        self.outcome = Outcome(kind, detail, text)
 
 
 def load(text: str, name: str) -> types.ModuleType:
@@ -50,202 +62,208 @@ def load(text: str, name: str) -> types.ModuleType:
     return module
 
 
-# -- the oracle -------------------------------------------------------------------------------------------
+@dataclass
+class Expected:
+    """What plain Python does with some arguments: a value or an error, the arguments afterwards, and the gradient if complex steps find it."""
 
-
-def _re(v: Any) -> Any:
-    return v.real if np.iscomplexobj(v) else v
-
-
-def _select(a: Any, b: Any, first: Any) -> Any:
-    """Where `first` > 0 the one, where < 0 the other, the mean at ties."""
-    return np.where(first > 0, a, np.where(first < 0, b, (a + b) / 2))[()]
-
-
-def _extreme(a: Any, sign: int) -> Any:
-    r = sign * _re(a)
-    return np.mean(a[r == np.max(r)])
-
-
-def _var(a: Any) -> Any:
-    return np.mean((a - np.mean(a)) ** 2)
-
-
-class _Linalg:
-    @staticmethod
-    def norm(a: Any) -> Any:
-        return np.sqrt(np.sum(a * a))
-
-
-class _Numpy:
-    """NumPy for complex steps: comparisons look at the real part, new arrays are complex."""
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(np, name)
-
-    zeros = staticmethod(lambda shape: np.zeros(shape, complex))
-    ones = staticmethod(lambda shape: np.ones(shape, complex))
-    empty = staticmethod(lambda shape: np.full(shape, np.nan, complex))
-    full = staticmethod(lambda shape, v: np.full(shape, v, complex))
-    maximum = staticmethod(lambda a, b: _select(a, b, _re(a) - _re(b)))
-    minimum = staticmethod(lambda a, b: _select(a, b, _re(b) - _re(a)))
-    max = staticmethod(lambda a: _extreme(a, 1))
-    min = staticmethod(lambda a: _extreme(a, -1))
-    argmax = staticmethod(lambda a: np.argmax(_re(a)))
-    argmin = staticmethod(lambda a: np.argmin(_re(a)))
-    abs = staticmethod(lambda a: a * np.sign(_re(a)))
-    var = staticmethod(_var)
-    argsort = staticmethod(lambda a: np.argsort(_re(a), kind="stable"))
-    sort = staticmethod(lambda a: a[np.argsort(_re(a), kind="stable")])
-    clip = staticmethod(lambda a, low, high: _Numpy.minimum(_Numpy.maximum(a, low), high))
-    linalg = _Linalg()
-
-
-class _Math:
-    def __getattr__(self, name: str) -> Any:
-        return lambda v: getattr(np, name)(v)
-
-
-class _Ticks(ast.NodeTransformer):
-    """Loops that do not end raise an error."""
-
-    def visit_While(self, node: ast.While) -> ast.While:
-        self.generic_visit(node)
-        node.body.insert(0, ast.Expr(ast.Call(ast.Name("_tick", ast.Load()), [], [])))
-        return node
-
-
-def _ticker() -> Callable[[], None]:
-    count = itertools.count()
-
-    def tick() -> None:
-        if next(count) > MOST_TRIPS:
-            raise OverflowError("the loop does not end")
-
-    return tick
-
-
-def plain_version(text: str) -> Callable[..., Any]:
-    """`f` of a program as Python runs it."""
-    scope: dict[str, Any] = {"_tick": _ticker()}
-    exec(compile(ast.fix_missing_locations(_Ticks().visit(ast.parse(text))), "<plain>", "exec"), scope)
-    return scope["f"]  # type: ignore[no-any-return]
-
-
-class _Real(_Ticks):
-    def visit_Compare(self, node: ast.Compare) -> ast.Compare:
-        self.generic_visit(node)
-        real = [ast.Call(ast.Name("_re", ast.Load()), [e], []) for e in (node.left, *node.comparators)]
-        return ast.Compare(real[0], node.ops, real[1:])  # type: ignore[arg-type]
-
-    def visit_Import(self, node: ast.Import) -> None:
-        return None
-
-
-def complex_version(text: str) -> Callable[..., Any]:
-    """`f` of a program for complex arguments."""
-    tree = ast.fix_missing_locations(_Real().visit(ast.parse(text)))
-    scope: dict[str, Any] = {
-        "_tick": _ticker(), "np": _Numpy(), "math": _Math(), "_re": _re, "abs": _Numpy.abs, "float": lambda v: v,
-        "max": lambda a, b: b if _re(b) > _re(a) else a, "min": lambda a, b: b if _re(b) < _re(a) else a,
-    }  # fmt: skip
-    exec(compile(tree, "<complex step>", "exec"), scope)
-    return scope["f"]  # type: ignore[no-any-return]
-
-
-def complex_step(program: Program, f: Callable[..., Any]) -> tuple[float, list[Any]]:
-    """The value and the gradient."""
-
-    def lifted() -> list[Any]:
-        return [a.astype(complex) if isinstance(a, np.ndarray) and a.dtype.kind == "f" else complex(a) if isinstance(a, float) else a
-                for a in program.fresh()]  # fmt: skip
-
-    gradients: list[Any] = []
-    value = complex(f(*lifted())).real
-    for k in program.wrt:
-        g = np.zeros(np.shape(program.args[k]))
-        for cell in np.ndindex(g.shape):
-            moved = lifted()
-            if g.ndim:
-                moved[k][cell] += 1j * STEP
-            else:
-                moved[k] += 1j * STEP
-            g[cell] = complex(f(*moved)).imag / STEP
-        gradients.append(g)
-    return value, gradients
-
-
-# -- the check --------------------------------------------------------------------------------------------
+    value: Any
+    error: Exception | None
+    after: list[Any]
+    gradients: list[Any] | None
 
 
 def close(got: Any, want: Any, rtol: float = 1e-8) -> bool:
-    """Equal shapes, and values to rounding, relative to the largest."""
+    """Equal shapes, and values to rounding, relative to the largest; equal infinities and NaNs."""
     g, w = np.asarray(got, dtype=float), np.asarray(want, dtype=float)
-    scale = 1.0 + (float(np.max(np.abs(w))) if w.size else 0.0)
-    return g.shape == w.shape and bool(np.all(np.abs(g - w) <= rtol * scale))
+    if g.shape != w.shape:
+        return False
+    fine = np.isfinite(w)
+    if not np.array_equal(g[~fine], w[~fine], equal_nan=True):
+        return False
+    scale = 1.0 + float(np.max(np.abs(w[fine]), initial=0.0))
+    return bool(np.all(np.abs(g[fine] - w[fine]) <= rtol * scale))
 
 
-def usable(program: Program) -> tuple[float, list[Any], list[Any]] | str:
-    """The value, the arguments after the call and the gradient of the plain function, or why the program is no test."""
+def expected(program: Program, compiled: Compiled) -> Expected | str:
+    """What the plain function does, or why that is no test."""
+    after = list(program.fresh())
     try:
-        plain = plain_version(program.text)
-        after = list(program.fresh())
-        value = float(plain(*after))
-        same, gradients = complex_step(program, complex_version(program.text))
-    except (ArithmeticError, IndexError, ValueError, TypeError, AttributeError, NameError, SyntaxError) as e:
-        return f"{type(e).__name__}: {e}"
+        value = compiled.plain()(*after)
+    except Endless:
+        return "a loop does not end"
+    except ERRORS as e:
+        return Expected(None, e, after, None)
+    if isinstance(value, complex):  # of a negative Python float to a broken power
+        return "complex"
+    try:
+        same, gradients = complex_step(program, compiled.complex())
+    except (*ERRORS, Endless) as e:
+        return f"complex steps: {type(e).__name__}: {e}"
     flat = np.concatenate([np.ravel(g) for g in gradients] + [np.ravel(a).astype(float) for a in after])
-    if not math.isfinite(value) or not np.all(np.isfinite(flat)) or abs(value) > 1e6 or np.max(np.abs(flat)) > 1e6:
+    if not math.isfinite(value) or not np.all(np.isfinite(flat)) or abs(value) > 1e6 or np.max(np.abs(flat), initial=0.0) > 1e6:
         return "large or not finite"
-    if not close(same, value, 1e-9):
+    if not close(same, value, 1e-3 if program.single else 1e-9):
         return "the complex version takes another way"
-    return value, after, gradients
+    return Expected(value, None, after, gradients)
 
 
-def check(program: Program, jit: bool = False, both: bool = True) -> Outcome:
-    """Compare the value, the effects and the gradient of a program with plain Python; without `both` leave `value_and_grad` out."""
-    with warnings.catch_warnings():
+def check(program: Program, jit: bool = False, both: bool = True, others: int = 2) -> Outcome:
+    """Compare the value, the effects and the gradient of a program with plain Python.
+
+    Args:
+        program: with the arguments to begin with.
+        jit: compile what is emitted.
+        both: with `value_and_grad`, too.
+        others: how many more sets of arguments of the same types to try.
+    """
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        with np.errstate(all="ignore"):
-            found = usable(program)
-            if isinstance(found, str):
-                return Outcome("unusable", found)
-            return _check(program, *found, jit, both)
+        try:
+            compiled = Compiled(program.text)
+        except SyntaxError as e:
+            return Outcome("unusable", str(e))
+        first = expected(program, compiled)
+        if isinstance(first, str) or first.gradients is None:
+            return Outcome("unusable", first if isinstance(first, str) else repr(first.error))
+        run = _Run(program, compiled, jit, both)
+        try:
+            run.compare(program, first)
+            for other in variants(program, others):
+                run.other(other)
+        except Fault as fault:
+            return fault.outcome
+        except DifferentiationError as e:
+            return Outcome("refused", f"{e.problems[0].code} {e.problems[0].summary}\n{e}", run.text)
+        return Outcome("ok", "", run.text, any(np.any(np.abs(g) > 1e-12) for g in first.gradients), run.inputs, run.raised, run.results)
 
 
-def _check(program: Program, value: float, after: list[Any], gradients: list[Any], jit: bool, both: bool) -> Outcome:
-    f = load(program.text, f"<fuzz {program.seed}>").f
-    text = ""
-    try:
-        gradient = grad(f, wrt=program.wrt, jit=jit)
+class _Run:
+    """The emitted functions of one program."""
+
+    def __init__(self, program: Program, compiled: Compiled, jit: bool, both: bool):
+        self.compiled, self.both = compiled, both
+        self.ternary = re.search(r"\bif\b.*\belse\b", program.text) is not None
+        self.f = load(program.text, f"<fuzz {program.seed}>").f
+        self.gradient = grad(self.f, wrt=program.wrt, jit=jit)
+        self.text = ""
+        self.inputs = self.raised = 0
+        self.results: list[Any] = []
+
+    def other(self, program: Program) -> None:
+        """The same for other arguments."""
+        want = expected(program, self.compiled)
+        if isinstance(want, str):
+            return
+        try:
+            self.compare(program, want)
+        except Fault as fault:
+            fault.outcome.args = program.args
+            raise
+
+    def call(self, what: Callable[..., Any], args: Sequence[Any]) -> Any:
+        try:
+            return what(*args)
+        except DifferentiationError:
+            raise
+        except Exception as e:  # any error of the emitted code is the finding
+            raise Fault("crash", f"{type(e).__name__}: {e}", self.text) from e
+
+    def compare(self, program: Program, want: Expected) -> None:
+        self.inputs += 1
+        if want.error is not None:
+            self.raises(program, want)
+            return
+        assert want.gradients is not None
+        loose = 3e-3 if program.single else 1.0
         args = program.fresh()
-        text = gradient.source(*args)
-        got = gradient(*args)
-        again = gradient(*args)
-        pair_value, pair = gradient.value_and_grad(*args) if both else (value, gradients)
+        self.text = self.call(self.gradient.source, args)
+        got = self.call(self.gradient, args)
+        again = self.call(self.gradient, args)
+        for k, (a, b) in enumerate(zip(args, program.args, strict=True)):
+            if not np.array_equal(a, b):
+                raise Fault("arguments", f"argument {k} was changed", self.text)
+        for k, g, w in zip(program.wrt, got, again, strict=True):
+            if not np.array_equal(g, w, equal_nan=True):
+                raise Fault("repeat", f"argument {k}: first {g}, then {w}", self.text)
+        self.primal(program, want)
+        self.gradients(program, want, got, "")
+        if self.both:
+            value, pair = self.call(self.gradient.value_and_grad, args)
+            if not close(value, want.value, 1e-10 if loose == 1.0 else loose):
+                raise Fault("value", f"got {value}, want {want.value}", self.text)
+            self.gradients(program, want, pair, "value_and_grad, ")
+        self.results.append((want.value, got))
+
+    def primal(self, program: Program, want: Expected) -> None:
         moved = program.fresh()
-        primal = gradient.primal(*moved)
-    except DifferentiationError as e:
-        return Outcome("refused", f"{e.problems[0].code} {e.problems[0].summary}\n{e}", text)
-    except Exception as e:  # any other error is the finding
-        return Outcome("crash", f"{type(e).__name__}: {e}", text)
-    if not close(primal, value, 1e-10):
-        return Outcome("primal", f"got {primal}, want {value}", gradient.primal.source(*program.fresh()))
-    for k, (m, a) in enumerate(zip(moved, after, strict=True)):
-        if not close(m, a, 1e-10):
-            return Outcome("primal", f"argument {k} afterwards: got {m}, want {a}", gradient.primal.source(*program.fresh()))
-    for k, g, w in zip(program.wrt, got, gradients, strict=True):
-        if not close(g, w):
-            return Outcome("gradient", f"argument {k}: got {g}, want {w}", text)
-    for k, g, w in zip(program.wrt, got, again, strict=True):
-        if not np.array_equal(g, w):
-            return Outcome("repeat", f"argument {k}: first {g}, then {w}", text)
-    for k, (a, b) in enumerate(zip(args, program.args, strict=True)):
-        if not np.array_equal(a, b):
-            return Outcome("arguments", f"argument {k} was changed", text)
-    if not close(pair_value, value, 1e-10):
-        return Outcome("value", f"got {pair_value}, want {value}", text)
-    for k, g, w in zip(program.wrt, pair, gradients, strict=True):
-        if not close(g, w):
-            return Outcome("value", f"value_and_grad, argument {k}: got {g}, want {w}", text)
-    return Outcome("ok")
+        value = self.call(self.gradient.primal, moved)
+        near = 1e-4 if program.single else 1e-10
+        source = self.gradient.primal.source(*program.fresh())
+        if not close(value, want.value, near):
+            raise Fault("primal", f"got {value}, want {want.value}", source)
+        one_way = not re.search(r"\b(if|for|while)\b", program.text)  # where ways meet, the types are joined: documented
+        if one_way and type(value) is not type(want.value):
+            raise Fault("dtype", f"the value is {type(value).__name__}, want {type(want.value).__name__}", source)
+        for k, (m, a) in enumerate(zip(moved, want.after, strict=True)):
+            if not close(m, a, near):
+                raise Fault("primal", f"argument {k} afterwards: got {m}, want {a}", source)
+
+    def gradients(self, program: Program, want: Expected, got: Sequence[Any], what: str) -> None:
+        assert want.gradients is not None
+        for k, g, w in zip(program.wrt, got, want.gradients, strict=True):
+            a = program.args[k]
+            if not close(g, w, 3e-3 if program.single else 1e-8):
+                if program.single and self.shaky(program, w, k):
+                    continue
+                raise Fault("value" if what else "gradient", f"{what}argument {k}: got {g}, want {w}", self.text)
+            if np.asarray(g).dtype != np.asarray(a).dtype or isinstance(a, np.ndarray) is not isinstance(g, np.ndarray):
+                raise Fault("dtype", f"{what}argument {k}: {type(g).__name__} {np.asarray(g).dtype} for {type(a)} {np.asarray(a).dtype}", self.text)
+
+    def shaky(self, program: Program, w: Any, k: int) -> bool:
+        """Whether the gradient changes much within the rounding of float32."""
+        rng = np.random.default_rng(0)
+        for _ in range(6):
+            moved = tuple(
+                a * (1 + 1e-6 * rng.uniform(-1, 1, np.shape(a))) if np.asarray(a).dtype.kind == "f" else a for a in program.args
+            )
+            try:
+                _, found = complex_step(replace(program, args=moved), self.compiled.complex())
+            except (*ERRORS, Endless):
+                return True
+            if not close(found[program.wrt.index(k)], w, 1e-3):
+                return True
+        return False
+
+    def raises(self, program: Program, want: Expected) -> None:
+        """Where Python raises, the emitted functions do, with the same effects on the arguments."""
+        self.raised += 1
+        moved = program.fresh()
+        self.same_error(self.gradient.primal, moved, want, "primal")
+        for k, (m, a) in enumerate(zip(moved, want.after, strict=True)):
+            if not close(m, a, 1e-4 if program.single else 1e-10):
+                raise Fault("primal", f"after an error, argument {k}: got {m}, want {a}", self.gradient.primal.source(*program.fresh()))
+        self.same_error(self.gradient.value_and_grad, program.fresh(), want, "value_and_grad")
+        if not isinstance(want.error, ARITHMETIC):
+            self.same_error(self.gradient, program.fresh(), want, "grad")
+
+    def same_error(self, what: Callable[..., Any], args: Sequence[Any], want: Expected, title: str) -> None:
+        source = what.source(*args)  # type: ignore[attr-defined]
+        try:
+            got = what(*args)
+        except DifferentiationError:
+            raise
+        except Exception as e:  # compared
+            # perhaps that of a later statement; a ternary is evaluated before the rest of its statement
+            fits = (title != "primal" or self.ternary) and isinstance(e, RAISED) and isinstance(want.error, RAISED)
+            if not fits and not isinstance(e, type(want.error)) and not isinstance(want.error, type(e)):
+                raise Fault("error", f"{title}: {type(e).__name__}, want {type(want.error).__name__}\n{e}; want {want.error}", source) from e
+        else:
+            if title != "primal" and isinstance(want.error, ValueError):
+                return  # shapes that do not fit in a statement that nothing uses
+            raise Fault("error", f"{title}: no error, want {type(want.error).__name__}\ngot {got}; want {want.error}", source)
+
+
+def usable(program: Program) -> bool:
+    """Whether plain Python and complex steps say what is right."""
+    found = expected(program, Compiled(program.text))
+    return not isinstance(found, str) and found.gradients is not None

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from . import menu
+
 FLOAT, INT, BOOL, ARRAY, INTS = "float", "int", "bool", "array", "ints"
+LAYOUTS = ("C", "C", "F", "strided", "reversed", "transposed", "offset")
 SMOOTH = ("np.sin({})", "np.cos({})", "np.tanh({})", "np.exp(-({}) ** 2)", "np.sqrt(1.0 + ({}) ** 2)", "-({})")
 
 
@@ -38,10 +41,36 @@ class Program:
     text: str
     args: tuple[Any, ...]
     wrt: tuple[int, ...]
+    layouts: tuple[str, ...] = ()  # how the arrays lie in memory
 
     def fresh(self) -> tuple[Any, ...]:
         """The arguments, in memory that nobody else holds."""
-        return tuple(a.copy(order="K") if isinstance(a, np.ndarray) else a for a in self.args)
+        layouts = self.layouts or ("C",) * len(self.args)
+        return tuple(laid_out(a, k) if isinstance(a, np.ndarray) else a for a, k in zip(self.args, layouts, strict=True))
+
+    @property
+    def single(self) -> bool:
+        """Whether a float argument is float32."""
+        return any(getattr(a, "dtype", None) == np.float32 for a in self.args)
+
+
+def laid_out(a: np.ndarray, layout: str) -> np.ndarray:
+    """A copy of an array in a certain memory layout."""
+    if layout == "F":
+        return a.copy(order="F")
+    if layout == "strided":
+        room = np.full([2 * d for d in a.shape], 7.0).astype(a.dtype)
+        room[tuple(slice(None, None, 2) for _ in a.shape)] = a
+        return room[tuple(slice(None, None, 2) for _ in a.shape)]
+    if layout == "reversed":
+        return a[::-1].copy()[::-1] if a.ndim else a.copy()
+    if layout == "transposed":
+        return a.T.copy(order="C").T
+    if layout == "offset":
+        room = np.full([d + 1 for d in a.shape], 7.0).astype(a.dtype)
+        room[tuple(slice(1, None) for _ in a.shape)] = a
+        return room[tuple(slice(1, None) for _ in a.shape)]
+    return a.copy(order="C")
 
 
 @dataclass
@@ -68,6 +97,7 @@ class Writer:
     counts: dict[str, int] = field(default_factory=dict)
     gives: str = "float"
     trips: int = 1
+    single: bool = False  # arguments are float32
     focus: bool = False  # loop nests that read and write elements, and little else
 
     # -- small tools --------------------------------------------------------------------------------------
@@ -157,7 +187,8 @@ class Writer:
             if floats:
                 return str(self.pick(floats).name)
         if r < 0.95 and self.vars(INT):
-            return f"0.1 * {self.pick(self.vars(INT)).name}"
+            i = self.pick(self.vars(INT)).name
+            return str(self.pick(["0.1 * {}", "0.1 * {}", "{} / 3", "0.2 * ({} // 2)", "0.05 * {} ** 2", "0.3 * ({} % 2)", "float({})"])).format(i)
         return self.number()
 
     def scalar(self, depth: int = 2) -> str:
@@ -170,7 +201,9 @@ class Writer:
 
     def binary(self, depth: int) -> str:
         a, b = self.scalar(depth - 1), self.scalar(depth - 1)
-        kind = self.rng.randrange(7)
+        kind = self.rng.randrange(8)
+        if kind == 7:
+            return str(self.pick([*menu.PAIRS, *menu.NUMBER_PAIRS])).format(a, b)
         if kind < 2:
             return f"({a} + {b})"
         if kind == 2:
@@ -183,8 +216,8 @@ class Writer:
 
     def unary(self, depth: int) -> str:
         a = self.scalar(depth - 1)
-        form = self.pick([*SMOOTH, "np.log(1.5 + ({}) ** 2)", "math.sin({})", "math.exp(-0.1 * ({}) ** 2)", "np.arctan({})", "abs({})"])
-        return str(form).format(a)
+        form = self.pick(SMOOTH if self.chance(0.3) else menu.POINTWISE if self.chance(0.6) else menu.NUMBERS)
+        return str(form).format(a, a)
 
     def ternary(self, depth: int) -> str:
         return f"({self.scalar(depth - 1)} if {self.condition(0)} else {self.scalar(depth - 1)})"
@@ -196,7 +229,10 @@ class Writer:
         n = self.some_length()
         if n is None:
             return self.leaf()
-        kind = self.rng.randrange(12)
+        kind = self.rng.randrange(15)
+        v = self.name_of(n)
+        if kind > 11 and v:
+            return str(self.pick(menu.TO_NUMBER)).format(v, v)
         matrices = self.vars(ARRAY, 2)
         if kind < 3:
             return f"np.sum({self.vector(n, depth - 1)})"
@@ -315,7 +351,7 @@ class Writer:
     def vector(self, n: int, depth: int = 1) -> str:
         if depth <= 0:
             return self.name_or_view((n,)) or f"np.full({self.length(n)}, {self.leaf()})"
-        kind = self.rng.randrange(14)
+        kind = self.rng.randrange(18)
         a = self.vector(n, depth - 1)
         if kind < 2:
             return f"({a} {self.pick(['+', '-'])} {self.vector(n, depth - 1)})"
@@ -324,7 +360,7 @@ class Writer:
         if kind < 6:
             return f"{self.scalar(depth - 1)} * {a}"
         if kind < 8:
-            return str(self.pick([*SMOOTH, "({}) ** 2", "np.abs({})"])).format(a)
+            return str(self.pick(SMOOTH if self.chance(0.3) else menu.POINTWISE)).format(a)
         if kind == 8:
             return f"({a}) / (2.0 + np.cos({self.vector(n, 0)}))"
         if kind == 9:
@@ -343,17 +379,32 @@ class Writer:
                     for x in self.vars(ARRAY, 1):
                         if p.hi <= x.dims[0] and self.chance(0.7):
                             return f"{x.name}[{p.name}]"
-        if kind == 13 and self.chance(0.5):
-            b = self.vector(n, 0)
-            return str(self.pick([f"np.cumsum({a})", f"np.sort({a})", f"np.clip({a}, -0.7, 0.8)", f"np.concatenate(({b}[1:], {b}[:1]))", f"{b}[::-1]",
-                                  f"{a} / (0.5 + np.linalg.norm({b}))", f"np.outer({b}, {b})[0]"]))
+        if kind == 13 or kind == 14:
+            b, c = self.name_of(n), self.name_of(n)
+            if b and c and n > 1:
+                return str(self.pick(menu.SAME_LENGTH)).format(b, c)
+        if kind == 15:
+            return str(self.pick(menu.PAIRS)).format(a, self.pick([self.vector(n, 0), self.leaf()]))
+        if kind == 16:
+            found = [(text, m) for m in self.vars(ARRAY, 2) for text, left in menu.ALONG if m.dims[left] == n]
+            if found:
+                text, m = self.pick(found)
+                return str(text).format(m.name)
         return f"({a} + {self.scalar(depth - 1)})"
 
     def matrix(self, dims: tuple[int, ...], depth: int = 1) -> str:
         if depth <= 0:
             return self.name_or_view(dims) or f"np.full({self.shape(dims)}, {self.leaf()})"
-        kind = self.rng.randrange(9)
+        kind = self.rng.randrange(13)
         a = self.matrix(dims, depth - 1)
+        if kind == 9:
+            return str(self.pick(menu.POINTWISE)).format(a)
+        if kind == 10:
+            return str(self.pick(menu.PAIRS)).format(a, self.pick([self.matrix(dims, 0), self.vector(dims[1], 0), self.leaf()]))
+        if kind > 10:
+            same = [m.name for m in self.vars(ARRAY, 2) if m.dims == dims]
+            if same:
+                return str(self.pick(menu.SAME_SHAPE)).format(self.pick(same))
         if kind < 2:
             return f"({a} + {self.matrix(dims, depth - 1)})"
         if kind < 4:
@@ -439,7 +490,8 @@ class Writer:
         if kind < 2 and like:
             self.emit(f"{name} = {self.pick([self.name_or_view(dims), self.pick(like)])}.copy()")
         elif kind == 2:
-            self.emit(f"{name} = {self.pick(['np.zeros', 'np.ones'])}({self.shape(dims)})")
+            dtype = ", dtype=np.float32" if self.single and self.chance(0.7) else ""
+            self.emit(f"{name} = {self.pick(['np.zeros', 'np.ones'])}({self.shape(dims)}{dtype})")
         elif kind == 3:
             self.emit(f"{name} = np.zeros_like({self.pick(like)})" if like else f"{name} = np.zeros({self.shape(dims)})")
         elif kind == 4 and len(dims) == 1 and self.trips < 100:
@@ -834,10 +886,11 @@ def program(seed: int) -> Program:
     """The random program of a seed."""
     rng = random.Random(seed)
     data = np.random.default_rng(seed)
-    n, m = rng.choice([(5, 4), (4, 3), (5, 3), (3, 4)])
+    n, m = rng.choice([(5, 4), (4, 3), (5, 3), (3, 4), (3, 2), (4, 4)])
+    single = rng.random() < 0.12
     helpers: list[Helper] = []
     texts = []
-    for k in range(rng.choice([0, 0, 1, 1, 2])):
+    for k in range(rng.choice([0, 0, 0, 1, 1, 2])):
         h, text = helper(rng, k + 1, (n, m), helpers)
         helpers.append(h)
         texts.append(text)
@@ -851,7 +904,7 @@ def program(seed: int) -> Program:
         params.append(Var("n", INT, lo=n, hi=n + 1, fixed=True))
     if rng.random() < 0.3:
         params.append(Var("idx", INTS, (rng.choice([n, m]),), lo=0, hi=n))
-    w = Writer(rng, helpers=helpers, budget=rng.choice([4, 5, 6, 7, 8, 9, 10, 12, 15, 20]))
+    w = Writer(rng, helpers=helpers, budget=rng.choice([2, 3, 3, 4, 4, 5, 5, 6, 7, 8, 10, 14]), single=single)
     for p in params:
         w.declare(p)
     if rng.random() < 0.3:
@@ -861,7 +914,7 @@ def program(seed: int) -> Program:
         w.scalar_new()
     w.focus = rng.random() < 0.35
     if w.focus:
-        w.budget = rng.randrange(5, 12)
+        w.budget = rng.randrange(4, 10)
         w.for_loop()
     while w.budget > 0:
         w.statement()
@@ -869,9 +922,10 @@ def program(seed: int) -> Program:
     args: list[Any] = []
     for p in params:
         if p.kind == ARRAY:
-            args.append(data.uniform(-1.2, 1.2, p.dims))
+            args.append(data.uniform(-1.2, 1.2, p.dims).astype(np.float32 if single and rng.random() < 0.8 else float))
         elif p.kind == FLOAT:
-            args.append(float(data.uniform(-1.2, 1.2)))
+            value = float(data.uniform(-1.2, 1.2))
+            args.append(np.float32(value) if single and rng.random() < 0.3 else np.float64(value) if rng.random() < 0.1 else value)
         elif p.kind == INT:
             args.append(p.lo)
         else:
@@ -879,4 +933,34 @@ def program(seed: int) -> Program:
     floats = [k for k, p in enumerate(params) if p.kind in (ARRAY, FLOAT)]
     wrt = tuple(floats) if rng.random() < 0.7 else tuple(sorted(rng.sample(floats, rng.randrange(1, len(floats) + 1))))
     main = "\n".join([f"def f({', '.join(p.name for p in params)}):", *w.lines])
-    return Program(seed, "import math\n\nimport numpy as np\n\n\n" + "\n\n\n".join([*texts, main]) + "\n", tuple(args), wrt)
+    layouts = tuple(rng.choice(LAYOUTS) if p.kind in (ARRAY, INTS) and rng.random() < 0.35 else "C" for p in params)
+    return Program(seed, "import math\n\nimport numpy as np\n\n\n" + "\n\n\n".join([*texts, main]) + "\n", tuple(args), wrt, layouts)
+
+
+def variants(p: Program, count: int) -> list[Program]:
+    """The program with other arguments of the same types: ties and zeros, other sizes (0 and 1, too), integers out of range."""
+    rng, data = random.Random(~p.seed), np.random.default_rng(p.seed + 1)
+    lengths = sorted({d for a in p.args if isinstance(a, np.ndarray) for d in a.shape})
+    has_ints = any(isinstance(a, int) or isinstance(a, np.ndarray) and a.dtype.kind == "i" for a in p.args)
+    out = []
+    for _ in range(count):
+        kind = rng.choice(["values", "sizes", "sizes", "odd sizes", "ints" if has_ints else "values"])
+        new = {d: rng.choice([0, 1, 1, 2, 3, 6]) for d in lengths}
+        args: list[Any] = []
+        for a in p.args:
+            if isinstance(a, np.ndarray):
+                shape = a.shape
+                if "sizes" in kind:
+                    shape = tuple(rng.choice([1, d, d + 1]) if kind == "odd sizes" and rng.random() < 0.3 else new[d] for d in a.shape)
+                if a.dtype.kind == "f":
+                    a = data.choice([-1.0, -0.5, 0.0, 0.0, 0.5, 1.0], shape) if kind == "values" else data.uniform(-1.2, 1.2, shape)
+                    args.append(a.astype(p.args[len(args)].dtype))
+                else:
+                    top = int(max(a, default=0)) + 1
+                    args.append(data.integers(-2 if kind == "ints" else 0, top + 2 if kind == "ints" else max(1, min(top, *shape, top)), shape))
+            elif isinstance(a, int):
+                args.append(rng.randrange(-2, 8) if kind == "ints" else new.get(a, a) if "sizes" in kind else a)
+            else:
+                args.append(type(a)(rng.choice([-1.0, -0.5, 0.0, 0.5, 1.0])) if kind == "values" else a)
+        out.append(replace(p, args=tuple(args)))
+    return out

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from s2sad import check_gradients
+from s2sad import check_gradients, grad
 
 X, Y = np.array([0.9, -1.3, 0.55]), np.array([0.6, -0.7, 0.2, 0.8])
 A = np.array([[0.3, -0.5, 0.8], [1.1, 0.2, -0.4], [-0.6, 0.7, 0.1]])
@@ -116,6 +116,38 @@ def power_in_long_product(x: Any) -> Any:
     return 0.4 * left_factor * right_factor * np.exp(0.1 * x[2] ** 2) * np.minimum(0.1 * left_factor, right_factor) ** 3
 
 
+def number_with_itself(x: Any) -> Any:
+    s, t = x[0], x[1]
+    s += s * t
+    s -= np.sin(s) * t * s
+    return s * x[2]
+
+
+def array_with_itself(x: Any, y: Any) -> Any:
+    x += x * y[:3]
+    x -= np.sum(x) * y[:3] * x
+    return np.sum(x * x)
+
+
+def part_with_itself(x: Any, y: Any) -> Any:
+    x[1:] += x[:-1] * y[:2] * x[1:]
+    return np.sum(x * x)
+
+
+def sum_of_two(x: Any, y: Any) -> Any:
+    s = np.sum(x * x)
+    u = x + y
+    v = u + u
+    return np.sum(u * u * v) + s
+
+
+def quotient_by_itself(x: Any) -> Any:
+    y = x.copy()
+    y[1] = x[0] / y[1]
+    y[2] = x[0] / (y[2] * y[2] + y[2])
+    return np.sum(y * y)
+
+
 @pytest.mark.parametrize(
     ("f", "args", "wrt"),
     [
@@ -137,8 +169,41 @@ def power_in_long_product(x: Any) -> Any:
         (index_wraps_needed, (X, Y), (0, 1)),
         (one_place_through_second_name, (X, 0.3), (0, 1)),
         (power_in_long_product, (X,), 0),
+        (number_with_itself, (X,), 0),
+        (array_with_itself, (X, Y), (0, 1)),
+        (part_with_itself, (X, Y), (0, 1)),
+        (quotient_by_itself, (X,), 0),
+        (sum_of_two, (X, 0.5 * X), (0, 1)),
     ],
     ids=lambda v: v.__name__ if callable(v) else "",
 )
 def test_gradient(f: Callable[..., Any], args: tuple[Any, ...], wrt: Any) -> None:
     check_gradients(f, *args, wrt=wrt, jit=False, atol=1e-12)
+
+
+def added_in_place(a: Any, y: Any) -> Any:
+    a += np.sin(y)
+    return np.sum(a)
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_shapes_that_do_not_fit_in_place(jit: bool) -> None:
+    """Numba's in-place operators do not compare shapes."""
+    primal = grad(added_in_place, jit=jit).primal
+    for n in (0, 2):
+        with pytest.raises(ValueError, match="broadcast"):
+            primal(np.ones((4, 3)), np.ones(n))
+    assert np.isclose(primal(np.ones((4, 3)), np.ones(1)), 12 * (1 + np.sin(1.0)))
+
+
+def root_of_product(x: Any) -> Any:
+    return np.sqrt(x[0]) * x[1]
+
+
+def chosen_root(x: Any) -> Any:
+    return np.sum(np.where(x > 0.0, np.sqrt(x), 0.0))
+
+
+def test_a_zero_adjoint_wins_against_an_infinite_partial() -> None:
+    assert np.array_equal(grad(root_of_product, jit=False)(np.zeros(2)), [0.0, 0.0])
+    assert np.array_equal(grad(chosen_root, jit=False)(np.array([0.0, 4.0])), [0.0, 0.25])
