@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-
 import gast
 
 from s2sad.lang import tree as T
@@ -128,4 +126,4 @@ def size(e: gast.AST) -> int:
 
 def clone(e: gast.expr) -> gast.expr:
     """A copy that shares no node."""
-    return copy.deepcopy(e)
+    return T.duplicate(e)  # type: ignore[no-any-return]

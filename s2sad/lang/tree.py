@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -158,6 +157,17 @@ def at(new: Any, old: gast.AST) -> Any:
     return new
 
 
+def duplicate(node: Any) -> Any:
+    """A deep copy of a tree, quicker than `copy.deepcopy`; operators and contexts have no parts and are shared."""
+    if isinstance(node, gast.AST) and (node._fields or isinstance(node, gast.stmt)):
+        new = type(node).__new__(type(node))
+        new.__dict__.update({k: duplicate(v) if isinstance(v, (gast.AST, list)) else v for k, v in node.__dict__.items()})
+        return new
+    if isinstance(node, list):
+        return [duplicate(n) if isinstance(n, (gast.AST, list)) else n for n in node]
+    return node
+
+
 class _Substitute(gast.NodeTransformer):  # type: ignore[misc]
     def __init__(self, parts: Mapping[str, gast.expr]):
         self.parts = parts
@@ -166,20 +176,20 @@ class _Substitute(gast.NodeTransformer):  # type: ignore[misc]
         new = self.parts.get(node.id)
         if new is None:
             return node
-        new = copy.deepcopy(new)
+        new = duplicate(new)
         if hasattr(new, "ctx"):
-            new.ctx = copy.deepcopy(node.ctx)
+            new.ctx = duplicate(node.ctx)
         return new
 
 
 def substitute(tree: Any, parts: Mapping[str, gast.expr]) -> Any:
     """A copy of the tree with names replaced by trees."""
-    return _Substitute(parts).visit(copy.deepcopy(tree))
+    return _Substitute(parts).visit(duplicate(tree))
 
 
 def rename(tree: Any, new: Mapping[str, str]) -> Any:
     """A copy of the tree with names renamed, wherever they stand."""
-    tree = copy.deepcopy(tree)
+    tree = duplicate(tree)
     for n in gast.walk(tree):
         if isinstance(n, gast.Name) and n.id in new:
             n.id = new[n.id]
@@ -274,24 +284,24 @@ class Fresh:
 
 def copied(body: Iterable[gast.stmt]) -> list[gast.stmt]:
     """Deep copies of statements."""
-    return [copy.deepcopy(s) for s in body]
+    return [duplicate(s) for s in body]
 
 
 def shallow(s: gast.stmt) -> gast.stmt:
     """A deep copy of a statement."""
-    return copy.deepcopy(s)
+    return duplicate(s)
 
 
 def strip_copy(s: gast.stmt) -> gast.stmt:
     """A copy of a statement without a position (it repeats one in another place)."""
-    s = copy.deepcopy(s)
+    s = duplicate(s)
     strip_positions(s)
     return s
 
 
 def loaded(target: gast.expr) -> gast.expr:
     """A copy of an assignment target as an expression that is read."""
-    new: gast.expr = copy.deepcopy(target)
+    new: gast.expr = duplicate(target)
     if hasattr(new, "ctx"):
         new.ctx = gast.Load()
     return new

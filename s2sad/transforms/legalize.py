@@ -87,7 +87,7 @@ class _Legalize:
     def _compound(self, s: gast.If | gast.For | gast.While) -> gast.stmt:
         parts = {"body": self.block(s.body), "orelse": self.block(s.orelse)}
         if isinstance(s, gast.For):
-            new = gast.For(copy.deepcopy(s.target), self.expr(s.iter), parts["body"], parts["orelse"], None)
+            new = gast.For(T.duplicate(s.target), self.expr(s.iter), parts["body"], parts["orelse"], None)
         else:
             new = type(s)(self.expr(s.test), parts["body"], parts["orelse"])
         return gast.copy_location(new, s)
@@ -100,7 +100,7 @@ class _Legalize:
             # one strong float32 makes the name float32; Numba would make it float64 if a Python number is assigned as well
             if slot == Scalar("float32") and isinstance(t, Scalar) and t != slot:
                 value = self._number(value, "float32")
-            return gast.copy_location(gast.Assign([copy.deepcopy(target)], value, None), s)
+            return gast.copy_location(gast.Assign([T.duplicate(target)], value, None), s)
         if isinstance(target, gast.Subscript):
             return self._store(target, value, s.value, s)
         return s
@@ -139,14 +139,14 @@ class _Legalize:
                 return gast.copy_location(gast.Expr(_call(part, self._subscript(read), new.right)), s)
             if region == "view" and isinstance(s.target, gast.Subscript) and isinstance(self.type(s.value), Array):
                 return self._store(s.target, new, whole, s)  # Numba would not compare the shapes
-            return gast.copy_location(gast.AugAssign(copy.deepcopy(s.target), s.op, new.right), s)
+            return gast.copy_location(gast.AugAssign(T.duplicate(s.target), s.op, new.right), s)
         target = s.target
         if isinstance(target, gast.Name):
             if isinstance(t, Array):
                 everything = gast.Slice(None, None, None)
                 target = gast.Subscript(T.name(target.id), everything, gast.Store())
                 return self._store(target, new, whole, s)
-            return gast.copy_location(gast.Assign([copy.deepcopy(target)], new, None), s)
+            return gast.copy_location(gast.Assign([T.duplicate(target)], new, None), s)
         return self._store(target, new, whole, s)
 
     def _float_part(self, to: Type | None, what: Type | None) -> bool:
@@ -419,7 +419,7 @@ def _integers(*types: Type | None) -> bool:
 
 
 def _loaded(target: gast.expr) -> gast.expr:
-    new = copy.deepcopy(target)
+    new = T.duplicate(target)
     new.ctx = gast.Load()
     return new
 

@@ -8,7 +8,6 @@ The adjoint of a name is zero where the name is not live in the differentiable s
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -243,11 +242,15 @@ class _Reverse:
         """The adjoint of a scalar operand inside an array expression: summed over the entries."""
         if not is_array(type_of(w.root, self.names)):
             return w
-        if w.full or any(is_array(type_of(x, self.names)) for x in (*w.num, *w.den)):
+        if self.spread(w):
             sign, size = A.split_sign(w.tree())
             return Flow(self.call_of("np.sum", size), e, True, sign)
         count = gast.Attribute(A.clone(self.an_array(w.root)), "size", gast.Load())
         return Flow(w.seed, e, True, w.sign, (*w.num, count), w.den)
+
+    def spread(self, w: Flow, *factors: gast.expr) -> bool:
+        """Whether an adjoint (times factors) is an array, and not one number for all entries."""
+        return w.full or any(is_array(type_of(x, self.names)) for x in (*w.num, *w.den, *factors))
 
     def call_of(self, f: str, *args: gast.expr) -> gast.expr:
         return gast.Call(T.expr(f), [A.clone(a) for a in args], [])
@@ -271,7 +274,7 @@ class _Reverse:
             down = w
             if singular:
                 g = self.call_of("strong", w.tree(), partial)
-                down = Flow(g, w.root, w.full or is_array(type_of(e, self.names)))
+                down = Flow(g, w.root, self.spread(w, partial))
             else:
                 down = w.times(partial)
             if is_array(type_of(e, self.names)) and not is_array(type_of(operand, self.names)):
@@ -287,9 +290,9 @@ class _Reverse:
         array = is_array(type_of(e, self.names))
         ratio = self.result(e, rule, rule.params[1]) if self.keeps_result(e) else A.clone(e)
         if self.may_vanish(w) and not nonzero(b):
-            first = Flow(self.call_of("strong", w.tree(), one_over), w.root, w.full or array)
+            first = Flow(self.call_of("strong", w.tree(), one_over), w.root, self.spread(w, one_over))
             first = self.share(first, 2, always=True)
-            second = Flow(self.call_of("strong", first.tree(), A.neg(ratio)), w.root, w.full or array)
+            second = Flow(self.call_of("strong", first.tree(), A.neg(ratio)), w.root, self.spread(first, ratio))
         else:
             first = self.share(w.times(one_over), 2, always=True)
             second = first.times(A.neg(ratio))
@@ -330,7 +333,7 @@ class _Reverse:
         if w.plain() and isinstance(w.seed, gast.Name):
             return w
         t = type_of(w.root, self.names)
-        scalar = not is_array(t) or (not w.full and not any(is_array(type_of(x, self.names)) for x in (*w.num, *w.den)))
+        scalar = not is_array(t) or not self.spread(w)
         dtype = t.dtype  # type: ignore[union-attr]
         return Flow(self.temp("w", w.tree(), Scalar(dtype) if scalar else Array(dtype, t.ndim, "A")), w.root, w.full or not scalar)  # type: ignore[union-attr]
 
@@ -376,8 +379,7 @@ class _Reverse:
             like = T.name(e.id) if isinstance(e, gast.Name) else self.bar_of(e)
             sign, size = A.split_sign(g_tree)
             g_tree = A.signed(sign, self.call_of("sum_to", size, gast.Attribute(like, "shape", gast.Load())))
-        is_scalar = not w.full and not any(is_array(type_of(x, self.names)) for x in (*w.num, *w.den, w.seed))
-        self.add(e, g_tree, scalar=is_scalar)
+        self.add(e, g_tree, scalar=not self.spread(w))
 
     def bar_of(self, leaf: gast.expr) -> gast.expr:
         """The adjoint of a leaf as an expression: `x_bar` or `x_bar[i]`."""
@@ -794,7 +796,7 @@ def uses(item: Step | Branch | Loop, n: str) -> bool:
 
 def rebased(e: gast.expr, base: str, bar: str) -> gast.expr:
     """The same view of another array; only the array changes, not index expressions that mention it."""
-    e = copy.deepcopy(e)
+    e = T.duplicate(e)
     node = e
     parent: gast.AST | None = None
     while not isinstance(node, gast.Name):

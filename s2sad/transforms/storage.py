@@ -517,7 +517,7 @@ class _BlockWalk:
                 self.loop(item, k)
         for n in sorted(self.st.read(self.b.end)):
             self.ensure(n, 0)
-        self.out += copy.deepcopy(self.b.end)
+        self.out += T.duplicate(self.b.end)
         for n in sorted(self.restored):
             self.ensure(n, 0)
         forward = list(self.after[0])
@@ -543,7 +543,7 @@ class _BlockWalk:
             self.say(item)
             for n in sorted(st.read(item.adjoint)):
                 self.ensure(n, k)
-            self.out += copy.deepcopy(item.adjoint)
+            self.out += T.duplicate(item.adjoint)
             return
         if called(s, st.names) is not None:
             self.call(item, e, k)
@@ -592,7 +592,7 @@ class _BlockWalk:
         self.late = 0
         if item.adjoint:
             self.say(item)
-            self.out += copy.deepcopy(item.adjoint)
+            self.out += T.duplicate(item.adjoint)
         if restore is not None and late:
             self.out.append(restore)
 
@@ -607,7 +607,7 @@ class _BlockWalk:
         for n in sorted(st.pre(item)):
             self.ensure(n, k)
         self.say(item)
-        self.out += copy.deepcopy(item.adjoint)
+        self.out += T.duplicate(item.adjoint)
 
     def say(self, item: Step) -> None:
         """The comment that heads the adjoint of a statement: the statement as the user wrote it."""
@@ -656,13 +656,13 @@ class _BlockWalk:
         self.forward[k] = [new]
         self.allocations_of(results, k)
         if results[0].reverse or results[1].reverse:
-            self.out += copy.deepcopy(item.before)
+            self.out += T.duplicate(item.before)
             body, orelse = results[0].reverse, results[1].reverse
             if not body:
                 test, body, orelse = negated(test), orelse, []
             self.out.append(gast.If(test, body, orelse))
         else:
-            self.out += copy.deepcopy(item.before)
+            self.out += T.duplicate(item.before)
         requested = results[0].needs | results[1].needs
         both = results[0].held & results[1].held
         self.held = {x for x in self.held | both | requested if x not in changed or x in both}
@@ -678,7 +678,7 @@ class _BlockWalk:
             self.forward[k] = only(s, self.scope)
             for n in sorted(st.read(item.before)):
                 self.ensure(n, k + 1)
-            self.out += copy.deepcopy(item.before)
+            self.out += T.duplicate(item.before)
             self.held -= self.changes[k]
             return
         used = set(st.fresh.used)
@@ -711,7 +711,7 @@ class _BlockWalk:
         else:
             self.before[k] += chosen.allocations
         self.kept += chosen.kept
-        self.out += copy.deepcopy(item.before)
+        self.out += T.duplicate(item.before)
         counters = {x for x in binds if counts(x, s.body, st) and x in T.all_names(chosen.reverse)}
         counting = self.counting(s, chosen.reverse, counters) if isinstance(s, gast.For) and counters and not counters & self.scope.counters else None
         if counting is not None:
@@ -835,11 +835,11 @@ class _BlockWalk:
             self.ensure(n, k + 1)
         self.forward[k] = only(s, self.scope)
         self.kept += r.kept
-        self.out += copy.deepcopy(item.before)
+        self.out += T.duplicate(item.before)
         # room whose size is known before the loop is made once
         early = [a for a in r.allocations if not isinstance(a.value, gast.List) and not set().union(*E.reads_of(a.value)) & (changed | {s.target.id})]
         self.out += early
-        body = [*(a for a in r.allocations if a not in early), *copy.deepcopy(r.forward), *r.reverse]
+        body = [*(a for a in r.allocations if a not in early), *T.duplicate(r.forward), *r.reverse]
         self.out.append(self.ordered(s, body, st.private(s, joint=True)))
         # what the loop bound, what runs again, and what was overwritten without being kept is not as it was before the loop
         lost = E.bound([s], st.names)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from s2sad import grad
+from s2sad import grad, jvp
 from s2sad.errors import DifferentiationError
 
 from .generate import Program, variants
@@ -27,7 +27,7 @@ RAISED = (IndexError, ValueError, UnboundLocalError, ZeroDivisionError, Overflow
 class Outcome:
     """`kind` is "ok", "unusable" (the program itself fails or is ill-conditioned), "refused", or a fault.
 
-    The faults are "crash", "primal", "gradient", "repeat", "arguments", "value", "dtype" and "error" (another exception than Python's).
+    The faults are "crash", "primal", "gradient", "tangent" (it differs from the gradient), "repeat", "arguments", "value", "dtype" and "error" (another exception than Python's).
     """
 
     kind: str
@@ -113,7 +113,7 @@ def check(program: Program, jit: bool = False, both: bool = True, others: int = 
     Args:
         program: with the arguments to begin with.
         jit: compile what is emitted.
-        both: with `value_and_grad`, too.
+        both: with `value_and_grad` and `jvp`, too.
         others: how many more sets of arguments of the same types to try.
     """
     with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -145,6 +145,7 @@ class _Run:
         self.ternary = re.search(r"\bif\b.*\belse\b", program.text) is not None
         self.f = load(program.text, f"<fuzz {program.seed}>").f
         self.gradient = grad(self.f, wrt=program.wrt, jit=jit)
+        self.tangent = jvp(self.f, wrt=program.wrt, jit=jit)
         self.text = ""
         self.inputs = self.raised = 0
         self.results: list[Any] = []
@@ -192,6 +193,7 @@ class _Run:
             if not close(value, want.value, 1e-10 if loose == 1.0 else loose):
                 raise Fault("value", f"got {value}, want {want.value}", self.text)
             self.gradients(program, want, pair, "value_and_grad, ")
+            self.dot_product(program, want, got)
         self.results.append((want.value, got))
 
     def primal(self, program: Program, want: Expected) -> None:
@@ -219,6 +221,24 @@ class _Run:
             if np.asarray(g).dtype != np.asarray(a).dtype or isinstance(a, np.ndarray) is not isinstance(g, np.ndarray):
                 raise Fault("dtype", f"{what}argument {k}: {type(g).__name__} {np.asarray(g).dtype} for {type(a)} {np.asarray(a).dtype}", self.text)
 
+    def dot_product(self, program: Program, want: Expected, got: Sequence[Any]) -> None:
+        """The tangent along a direction is the product of the gradient with it."""
+        rng = np.random.default_rng(program.seed)
+        directions = [rng.uniform(-1.0, 1.0, np.shape(program.args[k])).astype(np.asarray(program.args[k]).dtype)[()] for k in program.wrt]
+        args = program.fresh()
+        value, tangent = self.call(lambda *a: self.tangent(*a, tangents=tuple(directions)), args)
+        for k, (a, b) in enumerate(zip(args, program.args, strict=True)):
+            if not np.array_equal(a, b):
+                raise Fault("arguments", f"jvp changed argument {k}", self.text)
+        near = 3e-3 if program.single else 1e-8
+        terms = [float(np.sum(np.asarray(g, dtype=float) * d)) for g, d in zip(got, directions, strict=True)]
+        scale = 1.0 + max(float(np.sum(np.abs(np.asarray(g, dtype=float)))) for g in got)
+        source = self.tangent.source(*program.fresh())
+        if not close(value, want.value, 1e-10 if near == 1e-8 else near):
+            raise Fault("tangent", f"jvp: the value is {value}, want {want.value}", source)
+        if not abs(tangent - sum(terms)) <= near * scale:
+            raise Fault("tangent", f"jvp gives {tangent} along {directions}, the gradient {sum(terms)}", source)
+
     def shaky(self, program: Program, w: Any, k: int) -> bool:
         """Whether the gradient changes much within the rounding of float32."""
         rng = np.random.default_rng(0)
@@ -242,7 +262,8 @@ class _Run:
         for k, (m, a) in enumerate(zip(moved, want.after, strict=True)):
             if not close(m, a, 1e-4 if program.single else 1e-10):
                 raise Fault("primal", f"after an error, argument {k}: got {m}, want {a}", self.gradient.primal.source(*program.fresh()))
-        self.same_error(self.gradient.value_and_grad, program.fresh(), want, "value_and_grad")
+        if self.both:
+            self.same_error(self.gradient.value_and_grad, program.fresh(), want, "value_and_grad")
         if not isinstance(want.error, ARITHMETIC):
             self.same_error(self.gradient, program.fresh(), want, "grad")
 

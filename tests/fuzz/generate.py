@@ -770,7 +770,7 @@ class Writer:
         """The body of a loop, sometimes an `else`."""
         outer, self.trips = self.trips, self.trips * trips
         self.loops += 1
-        self.nested(self.rng.randrange(1, 5))
+        self.nested(self.rng.randrange(1, 4))
         self.loops -= 1
         self.trips = outer
         self.scope = dict(before)
@@ -904,7 +904,7 @@ def program(seed: int) -> Program:
         params.append(Var("n", INT, lo=n, hi=n + 1, fixed=True))
     if rng.random() < 0.3:
         params.append(Var("idx", INTS, (rng.choice([n, m]),), lo=0, hi=n))
-    w = Writer(rng, helpers=helpers, budget=rng.choice([2, 3, 3, 4, 4, 5, 5, 6, 7, 8, 10, 14]), single=single)
+    w = Writer(rng, helpers=helpers, budget=rng.choice([1, 2, 2, 3, 3, 3, 4, 4, 5, 6, 8, 12]), single=single)
     for p in params:
         w.declare(p)
     if rng.random() < 0.3:
@@ -914,7 +914,7 @@ def program(seed: int) -> Program:
         w.scalar_new()
     w.focus = rng.random() < 0.35
     if w.focus:
-        w.budget = rng.randrange(4, 10)
+        w.budget = rng.randrange(3, 8)
         w.for_loop()
     while w.budget > 0:
         w.statement()
