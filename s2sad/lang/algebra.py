@@ -126,4 +126,5 @@ def size(e: gast.AST) -> int:
 
 def clone(e: gast.expr) -> gast.expr:
     """A copy that shares no node."""
-    return T.duplicate(e)  # type: ignore[no-any-return]
+    new: gast.expr = T.duplicate(e)
+    return new

@@ -139,9 +139,22 @@ def stmts(text: str, **parts: gast.expr) -> list[gast.stmt]:
     return [substitute(s, parts) for s in body] if parts else body
 
 
+def nodes(tree: gast.AST) -> Iterator[gast.AST]:
+    """All nodes of a tree, in no particular order; quicker than `gast.walk`."""
+    todo = [tree]
+    while todo:
+        node = todo.pop()
+        yield node
+        for part in node.__dict__.values():
+            if isinstance(part, gast.AST):
+                todo.append(part)
+            elif isinstance(part, list):
+                todo += [n for n in part if isinstance(n, gast.AST)]
+
+
 def strip_positions(node: gast.AST) -> None:
     """Forget where nodes stand (for trees made by the compiler)."""
-    for n in gast.walk(node):
+    for n in nodes(node):
         for a in ("lineno", "end_lineno", "col_offset", "end_col_offset"):
             vars(n).pop(a, None)
 
@@ -149,7 +162,7 @@ def strip_positions(node: gast.AST) -> None:
 def at(new: Any, old: gast.AST) -> Any:
     """Give a new statement or expression (or a list of them) the position of the user's node it stands for."""
     for n in new if isinstance(new, list) else [new]:
-        for inner in gast.walk(n):
+        for inner in nodes(n):
             if isinstance(inner, (gast.stmt, gast.expr)) and not hasattr(inner, "lineno"):
                 for a in ("lineno", "end_lineno", "col_offset", "end_col_offset"):
                     if hasattr(old, a):
@@ -160,7 +173,8 @@ def at(new: Any, old: gast.AST) -> Any:
 def duplicate(node: Any) -> Any:
     """A deep copy of a tree, quicker than `copy.deepcopy`; operators and contexts have no parts and are shared."""
     if isinstance(node, gast.AST) and (node._fields or isinstance(node, gast.stmt)):
-        new = type(node).__new__(type(node))
+        kind: Any = type(node)
+        new = kind.__new__(kind)
         new.__dict__.update({k: duplicate(v) if isinstance(v, (gast.AST, list)) else v for k, v in node.__dict__.items()})
         return new
     if isinstance(node, list):
@@ -190,7 +204,7 @@ def substitute(tree: Any, parts: Mapping[str, gast.expr]) -> Any:
 def rename(tree: Any, new: Mapping[str, str]) -> Any:
     """A copy of the tree with names renamed, wherever they stand."""
     tree = duplicate(tree)
-    for n in gast.walk(tree):
+    for n in nodes(tree):
         if isinstance(n, gast.Name) and n.id in new:
             n.id = new[n.id]
     return tree
@@ -235,13 +249,13 @@ def iter_loads(node: gast.AST) -> Iterator[str]:
 
 def stores(node: gast.AST | Iterable[gast.AST]) -> set[str]:
     """Names that a tree (or several) binds."""
-    nodes = [node] if isinstance(node, gast.AST) else list(node)
-    return {n.id for t in nodes for n in gast.walk(t) if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Store)}
+    trees = [node] if isinstance(node, gast.AST) else list(node)
+    return {n.id for t in trees for n in nodes(t) if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Store)}
 
 
-def all_names(nodes: Iterable[gast.AST]) -> set[str]:
+def all_names(trees: Iterable[gast.AST]) -> set[str]:
     """Every name that occurs."""
-    return {n.id for t in nodes for n in gast.walk(t) if isinstance(n, gast.Name)}
+    return {n.id for t in trees for n in nodes(t) if isinstance(n, gast.Name)}
 
 
 def base_name(target: gast.expr) -> str:

@@ -27,7 +27,8 @@ RAISED = (IndexError, ValueError, UnboundLocalError, ZeroDivisionError, Overflow
 class Outcome:
     """`kind` is "ok", "unusable" (the program itself fails or is ill-conditioned), "refused", or a fault.
 
-    The faults are "crash", "primal", "gradient", "tangent" (it differs from the gradient), "repeat", "arguments", "value", "dtype" and "error" (another exception than Python's).
+    The faults are "crash", "primal", "gradient", "tangent" (it differs from the gradient), "repeat", "arguments", "value", "dtype" and "error"
+    (another exception than Python's).
     """
 
     kind: str

@@ -904,7 +904,7 @@ def program(seed: int) -> Program:
         params.append(Var("n", INT, lo=n, hi=n + 1, fixed=True))
     if rng.random() < 0.3:
         params.append(Var("idx", INTS, (rng.choice([n, m]),), lo=0, hi=n))
-    w = Writer(rng, helpers=helpers, budget=rng.choice([1, 2, 2, 3, 3, 3, 4, 4, 5, 6, 8, 12]), single=single)
+    w = Writer(rng, helpers=helpers, budget=rng.choice([1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 5, 7, 10]), single=single)
     for p in params:
         w.declare(p)
     if rng.random() < 0.3:
