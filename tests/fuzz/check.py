@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from s2sad import grad, jvp
+from s2sad import grad
 from s2sad.errors import DifferentiationError
 
 from .generate import Program, variants
@@ -27,8 +27,8 @@ RAISED = (IndexError, ValueError, UnboundLocalError, ZeroDivisionError, Overflow
 class Outcome:
     """`kind` is "ok", "unusable" (the program itself fails or is ill-conditioned), "refused", or a fault.
 
-    The faults are "crash", "primal", "gradient", "tangent" (it differs from the gradient), "repeat", "arguments", "value", "dtype" and "error"
-    (another exception than Python's).
+    The faults are "crash", "primal", "gradient", "tangent" (it differs from the gradient), "repeat", "arguments", "value", "dtype", "error"
+    (another exception than Python's), and of compiled programs "compiled" (they differ) and "rejected" (by Numba).
     """
 
     kind: str
@@ -37,7 +37,9 @@ class Outcome:
     nonzero: bool = False  # some entry of the gradient is not 0
     inputs: int = 0  # sets of arguments that were compared
     raised: int = 0  # those of them for which the program raises
-    results: list[Any] = field(default_factory=list)  # values and gradients, to compare runs
+    texts: tuple[str, ...] = ()  # emitted for the first arguments: the gradient and the primal
+    seed: float | np.floating = 1.0  # of the gradient: of the dtype of the value
+    sets: list[Program] = field(default_factory=list)  # the program with the arguments for which these texts were run
     args: tuple[Any, ...] | None = None  # the arguments of the fault, if not those of the program
 
     @property
@@ -135,7 +137,8 @@ def check(program: Program, jit: bool = False, both: bool = True, others: int = 
             return fault.outcome
         except DifferentiationError as e:
             return Outcome("refused", f"{e.problems[0].code} {e.problems[0].summary}\n{e}", run.text)
-        return Outcome("ok", "", run.text, any(np.any(np.abs(g) > 1e-12) for g in first.gradients), run.inputs, run.raised, run.results)
+        nonzero = any(np.any(np.abs(g) > 1e-12) for g in first.gradients)
+        return Outcome("ok", "", run.text, nonzero, run.inputs, run.raised, run.texts, run.seed, run.sets)
 
 
 class _Run:
@@ -146,10 +149,11 @@ class _Run:
         self.ternary = re.search(r"\bif\b.*\belse\b", program.text) is not None
         self.f = load(program.text, f"<fuzz {program.seed}>").f
         self.gradient = grad(self.f, wrt=program.wrt, jit=jit)
-        self.tangent = jvp(self.f, wrt=program.wrt, jit=jit)
         self.text = ""
         self.inputs = self.raised = 0
-        self.results: list[Any] = []
+        self.texts: tuple[str, ...] = ()
+        self.seed: float | np.floating = 1.0
+        self.sets: list[Program] = []
 
     def other(self, program: Program) -> None:
         """The same for other arguments."""
@@ -179,6 +183,7 @@ class _Run:
         loose = 3e-3 if program.single else 1.0
         args = program.fresh()
         self.text = self.call(self.gradient.source, args)
+        self.keep(program)
         got = self.call(self.gradient, args)
         again = self.call(self.gradient, args)
         for k, (a, b) in enumerate(zip(args, program.args, strict=True)):
@@ -195,11 +200,18 @@ class _Run:
                 raise Fault("value", f"got {value}, want {want.value}", self.text)
             self.gradients(program, want, pair, "value_and_grad, ")
             self.dot_product(program, want, got)
-        self.results.append((want.value, got))
+
+    def keep(self, program: Program) -> None:
+        """Remember arguments that run the same texts as the first."""
+        texts = (self.text, self.gradient.primal.source(*program.fresh()))
+        self.texts = self.texts or texts
+        if texts == self.texts:
+            self.sets.append(program)
 
     def primal(self, program: Program, want: Expected) -> None:
         moved = program.fresh()
         value = self.call(self.gradient.primal, moved)
+        self.seed = np.float32(1.0) if isinstance(value, np.float32) else 1.0
         near = 1e-4 if program.single else 1e-10
         source = self.gradient.primal.source(*program.fresh())
         if not close(value, want.value, near):
@@ -227,14 +239,14 @@ class _Run:
         rng = np.random.default_rng(program.seed)
         directions = [rng.uniform(-1.0, 1.0, np.shape(program.args[k])).astype(np.asarray(program.args[k]).dtype)[()] for k in program.wrt]
         args = program.fresh()
-        value, tangent = self.call(lambda *a: self.tangent(*a, tangents=tuple(directions)), args)
+        value, tangent = self.call(lambda *a: self.gradient.jvp(*a, tangents=tuple(directions)), args)
         for k, (a, b) in enumerate(zip(args, program.args, strict=True)):
             if not np.array_equal(a, b):
                 raise Fault("arguments", f"jvp changed argument {k}", self.text)
         near = 3e-3 if program.single else 1e-8
         terms = [float(np.sum(np.asarray(g, dtype=float) * d)) for g, d in zip(got, directions, strict=True)]
         scale = 1.0 + max(float(np.sum(np.abs(np.asarray(g, dtype=float)))) for g in got)
-        source = self.tangent.source(*program.fresh())
+        source = self.gradient.jvp.source(*program.fresh())
         if not close(value, want.value, 1e-10 if near == 1e-8 else near):
             raise Fault("tangent", f"jvp: the value is {value}, want {want.value}", source)
         if not abs(tangent - sum(terms)) <= near * scale:
@@ -258,6 +270,8 @@ class _Run:
     def raises(self, program: Program, want: Expected) -> None:
         """Where Python raises, the emitted functions do, with the same effects on the arguments."""
         self.raised += 1
+        self.text = self.call(self.gradient.source, program.fresh())
+        self.keep(program)
         moved = program.fresh()
         self.same_error(self.gradient.primal, moved, want, "primal")
         for k, (m, a) in enumerate(zip(moved, want.after, strict=True)):

@@ -14,18 +14,17 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 os.environ.setdefault("S2SAD_CACHE_DIR", tempfile.mkdtemp(prefix="s2sad-fuzz-"))
 
 import numpy as np  # noqa: E402
 
+from .batch import SIZE, Batch, examine  # noqa: E402
 from .check import Outcome, check  # noqa: E402
 from .generate import Program, program  # noqa: E402
 from .reduce import reduced  # noqa: E402
 
-BATCH = 20  # programs between two collections of garbage
 MOST_REFUSED, LEAST_NONZERO = 0.10, 0.70
 
 
@@ -122,25 +121,37 @@ def constructs(p: Program) -> set[str]:
     return found
 
 
-def report(p: Program, outcome: Outcome, jit: bool) -> str:
+def report(p: Program, outcome: Outcome, directory: Path) -> str:
     """A fault with everything that is needed to look at it."""
-    small = reduced(p, lambda q: check(q, jit).key == outcome.key)
-    last = check(small, jit)
+    jit = outcome.kind in ("compiled", "rejected")
+    small = reduced(p, lambda q: examine(q, jit, directory).key == outcome.key)
+    last = examine(small, jit, directory)
     detail = last.detail.replace("\n", "\n# ")
     args = f"array = np.array\nARGS = ({', '.join(repr(a) for a in last.args or small.args)},)\nWRT = {small.wrt}\nLAYOUTS = {small.layouts}\n"
     emitted = "".join(f"# {line}\n" for line in last.text.splitlines())
-    return f"# seed {p.seed}{', compiled' if jit else ''}: {last.kind}: {detail}\n\n{small.text}\n\n{args}\n# --- emitted ---\n{emitted}"
+    return f"# seed {p.seed}: {last.kind}: {detail}\n\n{small.text}\n\n{args}\n# --- emitted ---\n{emitted}"
 
 
-def same_results(a: Outcome, b: Outcome) -> Outcome | None:
-    """A fault if the compiled and the interpreted run differ by more than rounding (their sums associate differently)."""
-    for (_, one), (_, two) in zip(a.results, b.results, strict=True):
-        for g, h in zip(one, two, strict=True):
-            near = 1e-3 if np.asarray(g).dtype == np.float32 else 1e-8
-            largest = float(np.max(np.abs(g), initial=0.0))
-            if np.shape(g) != np.shape(h) or not np.allclose(g, h, rtol=near, atol=near * (1 + largest), equal_nan=True):
-                return replace(b, kind="repeat", detail=f"interpreted {g}, compiled {h}")
-    return None
+class Found:
+    """The outcomes so far; shows faults as they come."""
+
+    def __init__(self, options: argparse.Namespace, directory: Path):
+        self.options, self.directory = options, directory
+        self.kinds: Counter[str] = Counter()
+
+    def add(self, p: Program, outcome: Outcome) -> None:
+        """Count an outcome, and show it if it is a fault."""
+        self.kinds[outcome.key] += 1
+        if outcome.kind in ("ok", "unusable") or outcome.kind == "refused" and not self.options.refusals:
+            return
+        if self.kinds[outcome.key] > self.options.each:
+            print(f"# seed {p.seed}: {outcome.key}", flush=True)
+            return
+        text = f"# seed {p.seed}: {outcome.key}\n# {outcome.detail}\n{p.text}" if self.options.raw else report(p, outcome, self.directory)
+        print(f"{'=' * 100}\n{text}", flush=True)
+        if self.options.out:
+            self.options.out.mkdir(parents=True, exist_ok=True)
+            (self.options.out / f"{outcome.kind}_{p.seed}.py").write_text(text)
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -155,41 +166,37 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--raw", action="store_true", help="do not reduce")
     parser.add_argument("--rare", type=float, default=0.0, help="show constructs down to this share of the programs")
     options = parser.parse_args(argv)
-    kinds: Counter[str] = Counter()
-    drawn: Counter[str] = Counter()
+    directory = Path(tempfile.mkdtemp(prefix="s2sad-fuzz-"))
+    found, batch = Found(options, directory), Batch(directory)
+    kinds, drawn = found.kinds, Counter[str]()
     compiled = inputs = raised = nonzero = 0
     spent = {False: 0.0, True: 0.0}
     gc.disable()
     for seed in range(options.seed, options.seed + options.programs):
-        if seed % BATCH == 0:
+        if seed % SIZE == 0:
             gc.collect()
         p = program(seed)
         drawn.update(constructs(p))
-        jit = False
         start = time.process_time()
         outcome = check(p, both=seed % 3 == 0)
         spent[False] += time.process_time() - start
+        found.add(p, outcome)
         if outcome.kind == "ok":
             nonzero += outcome.nonzero
             inputs += outcome.inputs
             raised += outcome.raised
-        if outcome.kind == "ok" and options.jit and seed % max(1, round(1 / options.jit)) == 0:
-            jit = True
-            start = time.process_time()
-            again = check(p, jit=True, both=seed % 3 == 0)
-            spent[True] += time.process_time() - start
-            compiled += 1
-            outcome = (same_results(outcome, again) or again) if again.kind == "ok" else again
-        kinds[outcome.key] += 1
-        fault = outcome.kind not in ("ok", "unusable") and (outcome.kind != "refused" or options.refusals)
-        if fault and kinds[outcome.key] <= options.each:
-            text = f"# seed {seed}: {outcome.key}\n# {outcome.detail}\n{p.text}" if options.raw else report(p, outcome, jit)
-            print(f"{'=' * 100}\n{text}", flush=True)
-            if options.out:
-                options.out.mkdir(parents=True, exist_ok=True)
-                (options.out / f"{outcome.kind}_{seed}.py").write_text(text)
-        elif fault:
-            print(f"# seed {seed}: {outcome.key}", flush=True)
+            if options.jit and seed % max(1, round(1 / options.jit)) == 0:
+                start = time.process_time()
+                faults = batch.add(p, outcome)
+                compiled += 1
+                spent[True] += time.process_time() - start
+                for q, fault in faults:
+                    found.add(q, fault)
+    start = time.process_time()
+    faults = batch.run()
+    spent[True] += time.process_time() - start
+    for q, fault in faults:
+        found.add(q, fault)
     shares = [(name, count / options.programs) for name, count in drawn.most_common() if count >= options.rare * options.programs]
     print(f"\nconstructs, by the share of programs that have them ({len(drawn)} drawn):")
     for k in range(0, len(shares), 5):
@@ -203,8 +210,8 @@ def main(argv: list[str] | None = None) -> int:
     print(f"\n{options.programs} programs, {compiled} of them compiled, with {inputs} sets of arguments, of which {raised} raise")
     print(f"refused {refused / max(1, tried):.1%} (at most {MOST_REFUSED:.0%}), nonzero gradient {nonzero / ok:.1%} (at least {LEAST_NONZERO:.0%})")
     print(f"seconds a program: {spent[False] / options.programs:.2f} interpreted, {spent[True] / max(1, compiled):.2f} compiled")
-    faults = any(k.split()[0] not in ("ok", "unusable", "refused") for k in kinds)
-    return int(faults or refused > MOST_REFUSED * max(1, tried) or nonzero < LEAST_NONZERO * ok)
+    wrong = any(k.split()[0] not in ("ok", "unusable", "refused") for k in kinds)
+    return int(wrong or refused > MOST_REFUSED * max(1, tried) or nonzero < LEAST_NONZERO * ok)
 
 
 if __name__ == "__main__":

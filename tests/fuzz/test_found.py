@@ -148,6 +148,17 @@ def quotient_by_itself(x: Any) -> Any:
     return np.sum(y * y)
 
 
+def mean_within_a_sum(x: Any) -> Any:
+    s = np.sum((x * x[0] - np.mean(x)) / np.std(x))
+    x[1] = s
+    return np.sum(x)
+
+
+def number_within_a_sum(x: Any) -> Any:
+    t = np.where(x > 0.0, np.sum((x - x[1]) / np.linalg.norm(x)), np.sum(np.sqrt(x[2]) * x - np.sqrt(x[0])))
+    return np.sum(t * x)
+
+
 @pytest.mark.parametrize(
     ("f", "args", "wrt"),
     [
@@ -174,6 +185,8 @@ def quotient_by_itself(x: Any) -> Any:
         (part_with_itself, (X, Y), (0, 1)),
         (quotient_by_itself, (X,), 0),
         (sum_of_two, (X, 0.5 * X), (0, 1)),
+        (mean_within_a_sum, (X,), 0),
+        (number_within_a_sum, (X,), 0),
     ],
     ids=lambda v: v.__name__ if callable(v) else "",
 )
