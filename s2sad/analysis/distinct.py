@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import gast
@@ -138,5 +138,5 @@ def analyse(body: Iterable[gast.stmt], params: Iterable[str], shapes: Shapes, sa
             values.setdefault(s.target.id, []).extend([] if up else [None])
     for n, base in (same or {}).items():
         if n not in shapes.dims and base in shapes.dims:
-            shapes = Shapes(shapes.names, {**shapes.dims, n: shapes.dims[base]}, shapes.single, shapes.variant, shapes.fixed)
+            shapes = replace(shapes, dims={**shapes.dims, n: shapes.dims[base]})
     return Distinct(shapes, loops, values)

@@ -1,10 +1,13 @@
 """Symbolic shapes: which arrays are known to have the same shape, whatever the input.
 
 The length of an axis is a canonical text in terms of parameters, such as `n` or `x.shape[0]`. Names that are bound once are expanded.
+`[-2](n)` is the length that a slice without two of n entries has, `max(n - 2, 0)`: that of `x[1:-1]`, `x[2:]` and `x[:-2]` alike. `~k` is a number
+that changes from trip to trip: such lengths are compared within a trip only.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -32,6 +35,7 @@ class Shapes:
     single: dict[str, gast.expr]
     variant: frozenset[str]
     fixed: frozenset[str]
+    counters: frozenset[str] = frozenset()  # of one loop each, and never bound elsewhere
 
     def length(self, e: gast.expr, depth: int = 0) -> str | None:
         """Canonical text of an integer expression, or None where it cannot be followed."""
@@ -42,6 +46,8 @@ class Shapes:
         if isinstance(e, gast.Name):
             if e.id in self.fixed:
                 return str(e.id)
+            if e.id in self.counters:
+                return f"~{e.id}"
             if e.id in self.single:
                 text = self.length(self.single[e.id], depth + 1)
                 if text is None and is_int(self.names.get(e.id)):
@@ -132,7 +138,7 @@ class Shapes:
                 parts = ["" if p is None else self.length(p) for p in (i.lower, i.upper, i.step)]
                 if any(p is None for p in parts):
                     return None
-                out.append(f"[{':'.join(str(p) for p in parts)}]({whole})")
+                out.append(_sliced(whole, *(str(p) for p in parts)))
             elif isinstance(i, gast.Constant) and i.value is None:
                 out.append("1")
             elif isinstance(i, gast.Constant) and i.value is ...:
@@ -150,12 +156,12 @@ class Shapes:
             return None
         known = [s for s in shapes if s is not None]
         n = max(map(len, known), default=0)
-        out = []
+        out: list[str] = []
         for k in range(1, n + 1):
-            axis = {s[-k] for s in known if len(s) >= k} - {"1"} or {"1"}
+            axis = {_canonical(s[-k]): s[-k] for s in known if len(s) >= k and s[-k] != "1"} or {"1": "1"}
             if len(axis) > 1:
                 return None
-            out.append(axis.pop())
+            out += axis.values()
         return tuple(out[::-1])
 
     def same(self, a: gast.expr, b: gast.expr) -> bool:
@@ -163,7 +169,55 @@ class Shapes:
         if T.same(a, b):
             return True
         x, y = self.of(a), self.of(b)
-        return x is not None and x == y
+        return x is not None and y is not None and [*map(_canonical, x)] == [*map(_canonical, y)]
+
+
+def _sliced(whole: str, lower: str, upper: str, step: str) -> str:
+    """The length of `x[lower:upper:step]` if x has the length `whole`.
+
+    >>> _sliced("n", "1", "-1", ""), _sliced("n", "2", "", "1"), _sliced("n", "0", "(n - 2)", "")
+    ('[-2](n)', '[-2](n)', '[-2](n)')
+    >>> _sliced("[-2](n)", "1", "", ""), _sliced("n", "", "k", ""), _sliced("n", "0", "", "-1")
+    ('[-3](n)', '[:k:](n)', '[0::-1](n)')
+    """
+    step = "" if step == "1" else step
+    if step:
+        return f"[{lower}:{upper}:{step}]({whole})"
+    lower = "" if lower == "0" else lower
+    upper = "" if upper == whole else upper
+    # n - 1 and n - 2 as ends; a larger number would be counted from the end if n is small
+    upper = next((f"-{k}" for k in (1, 2) if upper == f"({whole} - {k})"), upper)
+    if not re.fullmatch(r"\d*", lower) or not re.fullmatch(r"(-[1-9]\d*)?", upper):
+        return f"[{lower}:{upper}:]({whole})"
+    return _without(whole, int(lower or 0) - int(upper or 0))
+
+
+def _without(whole: str, count: int) -> str:
+    """The length without so many of the entries, but not less than none."""
+    whole = _canonical(whole)
+    inner = re.fullmatch(r"\[-(\d+)\]\((.*)\)", whole)
+    if inner:
+        whole, count = inner[2], count + int(inner[1])
+    return f"[-{count}]({whole})" if count else whole
+
+
+def _canonical(length: str) -> str:
+    """The same text for the lengths of `np.zeros(n - 1)` and of `x[1:]`: a new array's length is not negative, because that raises an error."""
+    less = re.fullmatch(r"\((.*) - (\d+)\)", length)
+    return _without(less[1], int(less[2])) if less else length
+
+
+def is_expression(length: str) -> bool:
+    """Whether a length is an expression in names that never change."""
+    return not any(mark in length for mark in ("?", "~", ":", "]("))
+
+
+def as_bound(length: str) -> str | None:
+    """An expression that an index is compared with as with the length: it may be negative instead of 0, which no index is below either."""
+    inner = re.fullmatch(r"\[-(\d+)\]\((.*)\)", length)
+    if inner and is_expression(inner[2]):
+        return f"({inner[2]} - {inner[1]})"
+    return length if is_expression(length) else None
 
 
 def analyse(function: Function, aliases: Aliases) -> Shapes:
@@ -181,9 +235,15 @@ def analyse(function: Function, aliases: Aliases) -> Shapes:
     count: dict[str, int] = {}
     value: dict[str, gast.expr] = {}
     in_loop: set[str] = set()
+    loops: dict[str, int] = {}  # how many loops have a counter of that name
+    inside: dict[int, tuple[str, ...]] = {}  # the counters of the loops that a statement stands in
 
-    def visit(body: list[gast.stmt], loop: bool) -> None:
+    def visit(body: list[gast.stmt], loop: bool, counters: tuple[str, ...]) -> None:
         for s in body:
+            inside[id(s)] = counters
+            own = T.stores(s.target) if isinstance(s, gast.For) else set()
+            for n in own:
+                loops[n] = loops.get(n, 0) + 1
             for n in E.effects(s, names).binds:
                 count[n] = count.get(n, 0) + 1
                 if loop or isinstance(s, gast.For):
@@ -193,12 +253,13 @@ def analyse(function: Function, aliases: Aliases) -> Shapes:
                 else:
                     count[n] += 1
             for block in E.children(s):
-                visit(block, loop or not isinstance(s, gast.If))
+                visit(block, loop or not isinstance(s, gast.If), (*counters, *own))
 
-    visit(list(function.body), False)
+    visit(list(function.body), False, ())
     fixed = frozenset(p for p in function.params if p not in count)
     single = {n: v for n, v in value.items() if count[n] == 1 and n not in function.params}
-    shapes = Shapes(names, {}, single, frozenset(in_loop), fixed)
+    counters = frozenset(n for n, k in loops.items() if k == 1 and count[n] == 2 and n not in function.params)
+    shapes = Shapes(names, {}, single, frozenset(in_loop), fixed, counters)
     for p in function.params:
         t = names.get(p)
         if is_array(t) and p in fixed:
@@ -215,6 +276,8 @@ def analyse(function: Function, aliases: Aliases) -> Shapes:
             seen = {}
             for k, (n, s) in enumerate(bindings):
                 d = shapes.of(s.value)
+                if d is not None and {*re.findall(r"~(\w+)", " ".join(d))} & counters - {*inside[id(s)]}:
+                    d = None  # a counter's last value, which the loop's next run may change
                 if d is None and n in single:
                     d = tuple(f"{'~' if n in in_loop else ''}?{k}.{a}" for a in range(names[n].ndim))  # type: ignore[union-attr]
                 seen.setdefault(n, []).append(d)

@@ -21,7 +21,7 @@ from s2sad.analysis import effects as E
 from s2sad.analysis.aliases import Aliases
 from s2sad.analysis.draws import is_draw
 from s2sad.analysis.liveness import Liveness, is_break
-from s2sad.analysis.shapes import Shapes
+from s2sad.analysis.shapes import Shapes, as_bound, is_expression
 from s2sad.analysis.types import region
 from s2sad.lang import algebra as A
 from s2sad.lang import tree as T
@@ -89,11 +89,11 @@ class Ranges:
             inner = self.linear(rest, depth + 1)
             return None if inner is None else {n: c * k for n, c in inner.items()}
         text = self.shapes.length(e)
-        return None if text is None or "~" in text or "?" in text or "[:" in text or "](" in text else self.of_text(text)
+        return None if text is None or not is_expression(text) else self.of_text(text)
 
     def of_text(self, text: str) -> Linear | None:
         """A canonical length (see `shapes`) as a linear form."""
-        if ":" in text or "?" in text or "~" in text:
+        if not is_expression(text):
             return None
         e = T.expr(text)
         value = A.number(e)
@@ -207,12 +207,13 @@ class _Inspector(Ranges):
                 raise _GiveUp
             if self.in_range(p, dims[k]):
                 continue
-            if any(mark in dims[k] for mark in "?~:"):
+            bound = as_bound(dims[k])
+            if bound is None:
                 raise _GiveUp
             self.doubtful = True
             if self.ahead(p, dims[k]):
                 continue
-            length = T.expr(dims[k])
+            length = T.expr(bound)
             low = gast.Compare(gast.UnaryOp(gast.USub(), A.clone(length)), [gast.LtE()], [A.clone(p)])
             high = gast.Compare(A.clone(p), [gast.Lt()], [A.clone(length)])
             test = gast.BoolOp(gast.And(), [low, high])
@@ -296,7 +297,7 @@ class _Lengths(gast.NodeTransformer):  # type: ignore[misc]
         self.shapes = shapes
 
     def replaced(self, node: gast.expr, length: str | None) -> gast.expr:
-        return node if length is None or any(mark in length for mark in "?~:") else T.expr(length)
+        return node if length is None or not is_expression(length) else T.expr(length)
 
     def visit_Subscript(self, node: gast.Subscript) -> gast.expr:
         if isinstance(node.value, gast.Attribute) and node.value.attr == "shape":

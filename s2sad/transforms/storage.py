@@ -20,7 +20,7 @@ from s2sad.analysis import distinct, tbr
 from s2sad.analysis import effects as E
 from s2sad.analysis.aliases import Aliases
 from s2sad.analysis.liveness import Liveness, Need
-from s2sad.analysis.shapes import Shapes
+from s2sad.analysis.shapes import Shapes, is_expression
 from s2sad.analysis.types import region, type_of
 from s2sad.lang import algebra as A
 from s2sad.lang import tree as T
@@ -495,7 +495,7 @@ class _BlockWalk:
             assert isinstance(loop.iter, gast.Call)
             out.append(gast.Call(T.name("len"), [A.clone(loop.iter)], []))
         for axis in dims:
-            if "?" in axis or "~" in axis or "[:" in axis or "](" in axis:
+            if not is_expression(axis):
                 return None
             e = T.expr(axis)
             values, metas = E.reads_of(e)
