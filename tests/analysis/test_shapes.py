@@ -21,10 +21,11 @@ OTHER = [
 
 
 def known(a, b):
-    f = program(f"n = len(x)\nfor k in range(3):\n    y = x.copy()\n    u = {a}\n    v = {b}\n    y[0] = u[0] + v[0]\nreturn x[0]", "x: f8[:]; z: f8[:]")
+    body = f"n = len(x)\nfor k in range(3):\n    y = x.copy()\n    u = {a}\n    v = {b}\n    y[0] = u[0] + v[0]\nreturn x[0]"
+    f = program(body, "x: f8[:]; z: f8[:]")
     shapes = shapes_of.analyse(f, aliases_of.analyse(f))
-    u, v = (s.value for s in f.body[1].body if isinstance(s, gast.Assign) and getattr(s.targets[0], "id", "") in ("u", "v"))
-    return shapes.same(u, v)
+    bound = {s.targets[0].id: s.value for s in f.body[1].body if isinstance(s.targets[0], gast.Name)}
+    return shapes.same(bound["u"], bound["v"])
 
 
 @pytest.mark.parametrize(("a", "b"), SAME)
