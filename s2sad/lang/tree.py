@@ -11,6 +11,7 @@ import gast
 
 from s2sad.lang.emitted import Place as Place
 from s2sad.lang.outside import Hidden as Hidden
+from s2sad.lang.structure import Structure
 from s2sad.lang.types import Type
 
 
@@ -76,6 +77,8 @@ class Function:
     source: SourceMap = SourceMap()
     names: Mapping[str, Type] = field(default_factory=lambda: MappingProxyType({}))
     recursive: Mapping[Any, Function] = field(default_factory=lambda: MappingProxyType({}))  # of the program: its recursive functions
+    # how the result (a value, or a tuple of them: the leaves in order) is put together, if it is no plain value
+    result: Structure | None = None
 
     def opaque(self) -> list[Any]:
         """The opaque functions that the program calls."""
