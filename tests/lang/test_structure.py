@@ -99,7 +99,10 @@ def test_partials_and_methods_have_parts():
 
 @pytest.mark.parametrize(
     "value",
-    [(1.0, [2.0, (3,)]), {"a": 1.0, 2: Point(1.0, None)}, OrderedDict(b=1.0, a="t"), Point(1.0, (2.0,)), Fixed(1.0), Body(1.0, Fixed(2.0)), (), {}, None, "t"],
+    [
+        *[(1.0, [2.0, (3,)]), {"a": 1.0, 2: Point(1.0, None)}, OrderedDict(b=1.0, a="t"), Point(1.0, (2.0,))],
+        *[Fixed(1.0), Body(1.0, Fixed(2.0)), (), {}, None, "t"],
+    ],
     ids=repr,
 )
 def test_there_and_back(value):
