@@ -15,7 +15,7 @@ from numba.core.errors import NumbaError, NumbaWarning
 
 from s2sad.backend.cache import OPTIONS
 
-from .check import Outcome, check, close
+from .check import Outcome, check, close, load
 from .generate import Program
 
 SIZE = 20  # programs to a module
@@ -102,7 +102,10 @@ def joined(batch: list[tuple[Program, Outcome]]) -> tuple[str, Entries]:
 
 def difference(plain: Callable[..., Any], fast: Any, program: Program, outcome: Outcome) -> tuple[str, str] | None:
     """The kind and the text of a difference between the compiled and the interpreted function, over all sets of arguments."""
-    seed = () if plain.__code__.co_argcount == len(program.args) else (outcome.seed,)
+    count = plain.__code__.co_argcount
+    rest = plain.__code__.co_varnames[len(program.args) : count]
+    constants = load(program.text, f"<batch {program.seed}>").__dict__
+    seed = tuple(constants[n] if n in constants else outcome.seed for n in rest)  # globals that are parameters here, and the seed
     layouts = program.layouts or ("C",) * len(program.args)
     signature = [*(_type(v, layout) for v, layout in zip(program.args, layouts, strict=True)), *map(numba.typeof, seed)]
     try:

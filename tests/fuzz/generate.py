@@ -15,7 +15,7 @@ import numpy as np
 
 from . import menu
 
-FLOAT, INT, BOOL, ARRAY, INTS = "float", "int", "bool", "array", "ints"
+FLOAT, INT, BOOL, ARRAY, INTS, LIST = "float", "int", "bool", "array", "ints", "list"
 LAYOUTS = ("C", "C", "F", "strided", "reversed", "transposed", "offset")
 SMOOTH = ("np.sin({})", "np.cos({})", "np.tanh({})", "np.exp(-({}) ** 2)", "np.sqrt(1.0 + ({}) ** 2)", "-({})")
 
@@ -197,6 +197,8 @@ class Writer:
         options: list[tuple[int, Callable[[int], str]]] = [(10, self.binary), (5, self.unary), (4, self.reduce), (1, self.ternary), (1, self.extreme)]
         if any(h.gives == "float" for h in self.helpers):
             options.append((2, self.call))
+        if self.vars(LIST):
+            options.append((5, self.of_list))
         return self.rng.choices([o for _, o in options], [w for w, _ in options])[0](depth)
 
     def binary(self, depth: int) -> str:
@@ -253,6 +255,12 @@ class Writer:
         if v and self.chance(0.5):
             return f"np.sum({v}[{v} > {self.number()}])"
         return f"{v}.sum()" if v else self.leaf()
+
+    def of_list(self, depth: int) -> str:
+        """A number made of a list that is not empty."""
+        xs = self.pick(self.vars(LIST)).name
+        i = self.pick([v.name for v in self.vars(INT)] or ["2"])
+        return str(self.pick(menu.LIST_TO_NUMBER)).format(xs, i, self.leaf())
 
     def part(self) -> str | None:
         """A slice whose length depends on an integer."""
@@ -440,11 +448,13 @@ class Writer:
         options: list[tuple[float, Callable[[], None]]] = [
             (3, self.scalar_new), (5, self.scalar_update), (3, self.array_new), (2, self.view_new), (6, self.element_write), (5, self.slice_write),
             (0.7, self.whole_write), (0.8, self.rebind), (0.5, self.swap), (1.0, self.integer), (0.4, self.flag), (0.4, self.mask),
-            (0.4, self.indices), (0.7, self.step), (1.5, self.call_statement),
+            (0.4, self.indices), (0.7, self.step), (1.5, self.call_statement), (1.0, self.list_new), (0.2, self.check),
         ]  # fmt: skip
         if self.focus:
             options = [(9, self.element_write), (4, self.scalar_update), (1, self.scalar_new), (1.5, self.slice_write), (0.7, self.integer),
                        (0.5, self.view_new), (0.7, self.array_new), (0.4, self.step), (0.3, self.rebind)]
+        if self.vars(LIST):
+            options += [(5, self.list_change), (1, self.list_new)]
         if self.depth < 5:
             options += [(3.5, self.branch)]
             if self.trips < 100:
@@ -462,7 +472,7 @@ class Writer:
         self.declare(v)
 
     def scalar_update(self) -> None:
-        floats = self.vars(FLOAT)
+        floats = [v for v in self.vars(FLOAT) if not v.fixed]
         if not floats:
             return self.scalar_new()
         s = self.pick(floats).name
@@ -510,6 +520,75 @@ class Writer:
                 e = f"1.0 * {e}"
             self.emit(f"{name} = {self.tamed(e)}")
         self.declare(Var(name, ARRAY, dims))
+
+    def list_new(self) -> None:
+        """A list of numbers, never empty."""
+        name, n = self.fresh("l"), self.some_length() or 3
+        i, e = self.fresh("i"), self.fresh("e")
+        x = self.name_of(n)
+        options = [lambda: f"[{self.scalar(1)}, {self.scalar(1)}]", lambda: f"[{self.scalar(1)}]", lambda: f"[{self.scalar(1)}] * {self.length(n)}"]
+        saved = dict(self.scope)
+        self.declare(Var(i, INT, lo=0, hi=n))
+        element = self.tamed(self.scalar(1))
+        options.append(lambda: f"[{element} for {i} in range({self.length(n)})]")
+        self.scope = dict(saved)
+        if x:
+            self.declare(Var(e, FLOAT))
+            of_each, test = self.tamed(self.scalar(1)), self.condition(0)
+            self.scope = saved
+            some = f"[{of_each} for {e} in {x} if {test}] + [0.5]"
+            options += [lambda: f"[{of_each} for {e} in {x}]", lambda: some, lambda: f"list({x})"]
+        lists = [v.name for v in self.vars(LIST)]
+        if lists:
+            xs, ys = self.pick(lists), self.pick(lists)
+            options += [lambda: f"list({xs})", lambda: f"sorted({xs})", lambda: f"{xs} + [{self.scalar(1)}]", lambda: f"{xs} + {ys}",
+                        lambda: f"[np.sin({e}) for {e} in {xs}]", lambda: f"{xs}[::-1]"]
+        self.scope = saved
+        self.emit(f"{name} = {self.pick(options)()}")
+        self.declare(Var(name, LIST))
+
+    def list_change(self) -> None:
+        """A list changes, or a loop over one."""
+        xs = self.pick(self.vars(LIST)).name
+        kind = self.rng.randrange(14)
+        if kind < 5:
+            self.emit(f"{xs}.append({self.tamed(self.scalar(2))})")
+        elif kind < 8:
+            i = self.pick([v.name for v in self.vars(INT)] or ["2"])
+            self.emit(f"{xs}[{self.pick(['0', '-1', f'{i} % len({xs})'])}] {self.pick(['=', '+=', '*='])} {self.tamed(self.scalar(1))}")
+        elif kind == 8:
+            self.emit(f"{xs} += [{self.scalar(1)}, {self.leaf()}]")
+        elif kind == 9 and self.trips < 2:
+            self.emit(f"{xs}.extend({self.pick([v.name for v in self.vars(LIST)])})")
+        elif kind == 10:
+            s = self.fresh("s")
+            self.emit(f"{s} = 0.5")
+            self.emit(f"if len({xs}) > 2:")
+            self.emit(f"    {s} = {xs}.pop()")
+            self.declare(Var(s, FLOAT))
+        elif kind == 11:
+            self.emit(f"{xs}.{self.pick(['sort', 'reverse'])}()")
+        elif kind > 11 and self.depth < 4 and self.trips < 50:
+            before, e = dict(self.scope), self.fresh("e")
+            self.emit(f"for {e} in {xs}:")
+            del self.scope[xs]  # else it might grow for ever
+            self.declare(Var(e, FLOAT))
+            self.body(8, before)
+        else:
+            self.emit(f"{xs}.append({self.leaf()})")
+
+    def check(self) -> None:
+        """An assertion, or an exception that is raised at some sizes or values."""
+        a = self.name_of(self.some_length() or 0)
+        test = self.pick([f"len({a}) < 2" if a else "1 > 2", f"{self.leaf()} > 0.9"])
+        if self.chance(0.5):
+            self.emit(f"assert {self.leaf()} < 30.0, 'too large'")
+        elif test.endswith("2"):
+            self.emit(f"if {test}:")
+            self.emit("    raise ValueError('too small')")
+        else:
+            self.emit(f"if {test} and {self.leaf()} > 5.0:")
+            self.emit("    raise ArithmeticError('large')")
 
     def view_new(self) -> None:
         arrays = self.vars(ARRAY)
@@ -692,7 +771,7 @@ class Writer:
         if h.gives == "nothing":
             self.emit(call)
         elif h.gives == "pair":
-            floats = self.vars(FLOAT)
+            floats = [v for v in self.vars(FLOAT) if not v.fixed]
             names = [self.pick(floats).name if floats and self.chance(0.4) else self.fresh("s") for _ in range(2)]
             self.emit(f"{names[0]}, {names[1]} = {call}")
             for n in names:
@@ -848,6 +927,8 @@ class Writer:
                 terms.append(f"{self.number()} * {v.name}")
             elif v.kind == ARRAY and self.chance(share):
                 terms.append(f"np.sum(np.{self.pick(['sin', 'cos', 'tanh'])}({v.name}))")
+            elif v.kind == LIST and self.chance(share):
+                terms.append(f"0.3 * sum({v.name})")
         return " + ".join(terms) or self.scalar(2)
 
 
@@ -882,6 +963,30 @@ def helper(rng: random.Random, number: int, lengths: tuple[int, int], helpers: l
     return h, "\n".join([f"def {h.name}({', '.join(p.name for p in params)}):", *w.lines])
 
 
+def recursive(rng: random.Random, number: int, n: int) -> tuple[Helper, str]:
+    """A function that calls itself, along an array or down from an integer."""
+    u, j, p = Var("u", ARRAY, (n,)), Var("j", INT, lo=0, hi=n), Var("p", FLOAT)
+    w = Writer(rng, budget=1)
+    for v in (u, p):
+        w.declare(v)
+    name = f"h{number}"
+    base = w.tamed(w.scalar(1))
+    w.declare(j)
+    inner, step = f"np.sin({w.scalar(1)})", w.scalar(1)
+    if rng.random() < 0.5:
+        test, again = "j >= len(u) - 1", f"{name}(u, j + 1, {inner})"
+    else:
+        test, again = "j <= 0", f"{name}(u, j - 1, {inner})"
+    if rng.random() < 0.3:
+        again = f"{again} * {name}(u, j - 2, 0.5 * p)" if "<=" in test else f"{again} + 0.3 * {name}(u, j + 2, p)"
+    lines = [f"    if {test}:", f"        return {base}"]
+    if rng.random() < 0.5:
+        lines += [f"    q = {step}", f"    return q * {again}"]
+    else:
+        lines += [f"    return {step} + 0.6 * {again}"]
+    return Helper(name, (u, j, p), "float"), "\n".join([f"def {name}(u, j, p):", *lines])
+
+
 def program(seed: int) -> Program:
     """The random program of a seed."""
     rng = random.Random(seed)
@@ -891,7 +996,7 @@ def program(seed: int) -> Program:
     helpers: list[Helper] = []
     texts = []
     for k in range(rng.choice([0, 0, 0, 1, 1, 2])):
-        h, text = helper(rng, k + 1, (n, m), helpers)
+        h, text = recursive(rng, k + 1, n) if rng.random() < 0.1 else helper(rng, k + 1, (n, m), helpers)
         helpers.append(h)
         texts.append(text)
     params = [Var("x", ARRAY, (n,))]
@@ -910,6 +1015,10 @@ def program(seed: int) -> Program:
     if rng.random() < 0.3:
         w.emit(f"m = {w.length(m)}")
         w.declare(Var("m", INT, lo=m, hi=m + 1, fixed=True))
+    constants = []
+    if rng.random() < 0.1:
+        constants.append(f"K = {w.number()}")
+        w.declare(Var("K", FLOAT, fixed=True))
     if rng.random() < 0.6:
         w.scalar_new()
     w.focus = rng.random() < 0.35
@@ -934,7 +1043,8 @@ def program(seed: int) -> Program:
     wrt = tuple(floats) if rng.random() < 0.7 else tuple(sorted(rng.sample(floats, rng.randrange(1, len(floats) + 1))))
     main = "\n".join([f"def f({', '.join(p.name for p in params)}):", *w.lines])
     layouts = tuple(rng.choice(LAYOUTS) if p.kind in (ARRAY, INTS) and rng.random() < 0.35 else "C" for p in params)
-    return Program(seed, "import math\n\nimport numpy as np\n\n\n" + "\n\n\n".join([*texts, main]) + "\n", tuple(args), wrt, layouts)
+    head = "import math\n\nimport numpy as np\n\n" + "".join(f"{c}\n" for c in constants) + "\n"
+    return Program(seed, head + "\n\n\n".join([*texts, main]) + "\n", tuple(args), wrt, layouts)
 
 
 def variants(p: Program, count: int) -> list[Program]:

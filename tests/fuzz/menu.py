@@ -39,6 +39,12 @@ TO_NUMBER = (
     "np.inner({0}, {0})", "np.vdot({0}, {0})", "np.interp(0.3, np.linspace(-1.07, 1.13, len({0})), {0})", "np.sort({})[0]", "{}[np.argmax({})]",
     "np.trace(np.outer({0}, np.sin({0})))", "np.sum(np.diag({0}))", "np.sum(np.array([0.5, 1.5]) * {0}[0])",
 )  # fmt: skip
+# of a list {0} that is not empty, an integer and a number
+LIST_TO_NUMBER = (
+    "{0}[0]", "{0}[-1]", "{0}[len({0}) // 2]", "{0}[{1} % len({0})]", "sum({0})", "0.1 * len({0})", "max({0})", "min({0})", "sorted({0})[0]",
+    "sum(v * v for v in {0})", "sum({2} * v for v in {0} if v > 0.1)", "np.sum(np.array({0}) ** 2)", "np.mean(np.array({0}))", "sum({0}[1:])",
+    "(0.5 if any(v > {2} for v in {0}) else {2})", "sum([{2} * v for v in {0}])", "np.dot({0}, {0})", "sum(a * b for a, b in zip({0}, {0}[1:]))",
+)  # fmt: skip
 # one-dimensional to the same length; {1} is another array of this length
 SAME_LENGTH = (
     "np.cumsum({0})", "np.cumprod({0})", "np.sort({0})", "{0}[np.argsort({0})]", "{0}[::-1]", "np.flip({0})", "np.flipud({0})", "np.roll({0}, 1)",

@@ -241,6 +241,8 @@ class _Real(_Ticks):
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         self.generic_visit(node)
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "sort" and getattr(node.func.value, "id", "") != "np":
+            return ast.Call(node.func, [], [ast.keyword("key", ast.Name("_re", ast.Load()))])  # of a list
         if isinstance(node.func, ast.Attribute) and node.func.attr in METHODS and getattr(node.func.value, "id", "") not in ("np", "math"):
             return ast.Call(ast.Attribute(ast.Name("np", ast.Load()), node.func.attr, ast.Load()), [node.func.value, *node.args], node.keywords)
         return node
@@ -280,7 +282,7 @@ class Compiled:
     def complex(self) -> Callable[..., Any]:
         scope: dict[str, Any] = {
             "_tick": _ticker(), "np": _Numpy(), "math": _Math(), "_re": _re, "abs": _Numpy.abs, "float": lambda v: v,
-            "max": lambda a, b: b if _re(b) > _re(a) else a, "min": lambda a, b: b if _re(b) < _re(a) else a,
+            "max": lambda *a: max(*a, key=_re), "min": lambda *a: min(*a, key=_re), "sorted": lambda a: sorted(a, key=_re),
             "int": lambda v: int(_re(v)), "bool": lambda v: bool(_re(v)), "round": lambda v, *n: round(float(_re(v)), *n),
             "_mod": _either(_Numpy.remainder, lambda a, b: a % b), "_floordiv": _either(_Numpy.floor_divide, lambda a, b: a // b),
             "_pow": _either(_pow, lambda a, b: a**b),

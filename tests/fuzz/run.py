@@ -35,6 +35,8 @@ def constructs(p: Program) -> set[str]:
     functions = [n for n in tree.body if isinstance(n, ast.FunctionDef)]
     helpers = {f.name: f for f in functions[:-1]}
 
+    called = [c for f in helpers.values() for c in ast.walk(f) if isinstance(c, ast.Call) and ast.unparse(c.func) == f.name]
+
     def visit(n: ast.AST, loops: int, branches: int) -> None:
         if isinstance(n, (ast.For, ast.While)):
             found.add("while loop" if isinstance(n, ast.While) else "for loop")
@@ -54,6 +56,12 @@ def constructs(p: Program) -> set[str]:
             found.add("branch" if branches == 1 else "nested branches")
             if loops:
                 found.add("branch in a loop")
+        elif isinstance(n, (ast.ListComp, ast.GeneratorExp)):
+            found.add("comprehension" if isinstance(n, ast.ListComp) else "generator")
+        elif isinstance(n, ast.List):
+            found.add("list")
+        elif isinstance(n, (ast.Raise, ast.Assert)):
+            found.add(type(n).__name__.lower())
         elif isinstance(n, ast.IfExp):
             found.add("ternary")
         elif isinstance(n, ast.Compare) and len(n.ops) > 1:
@@ -80,6 +88,8 @@ def constructs(p: Program) -> set[str]:
             name = ast.unparse(n.func)
             if name in helpers:
                 found.add("call")
+                if n in called:
+                    found.add("recursion")
                 if any(isinstance(s, ast.Subscript) and isinstance(s.ctx, ast.Store) for s in ast.walk(helpers[name])):
                     found.add("call that writes into its argument")
                 if any(isinstance(c, ast.Call) and ast.unparse(c.func) in helpers for c in ast.walk(helpers[name])):
@@ -90,7 +100,7 @@ def constructs(p: Program) -> set[str]:
                     if k.arg in ("axis", "keepdims"):
                         found.add(k.arg)
             elif isinstance(n.func, ast.Attribute):
-                found.add(f".{n.func.attr}()")
+                found.add("list change" if n.func.attr in ("append", "extend", "pop", "reverse") else f".{n.func.attr}()")
             else:
                 found.add(f"{name}()")
         elif isinstance(n, ast.Attribute) and n.attr == "T":
