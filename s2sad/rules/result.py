@@ -154,7 +154,7 @@ def _run(name: str, values: dict[str, Any], by_param: Mapping[str, Type | None],
             try:
                 out = _call(name, dict(given))
             except ValueError:  # 1.0 may be outside of the domain (math.atanh)
-                out = _call(name, {p: 0.5 if type(v) is float else v for p, v in given.items()})
+                out = _call(name, {p: type(v)(0.5) if isinstance(v, (float, np.floating)) else v for p, v in given.items()})
     except (TypeError, ValueError, IndexError, OverflowError, ZeroDivisionError) as e:
         raise RuleError(f"{name}: {str(e) or type(e).__name__}") from e
     if name in SCALAR_OF_SCALARS and isinstance(out, np.ndarray) and out.ndim == 0:
