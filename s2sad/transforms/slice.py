@@ -13,6 +13,7 @@ from s2sad.analysis import views
 from s2sad.analysis.liveness import Liveness, Need
 from s2sad.analysis.shapes import Shapes
 from s2sad.lang import tree as T
+from s2sad.lang.routines import called
 from s2sad.lang.types import Type, is_array
 
 
@@ -63,11 +64,13 @@ def live_statements(body: list[gast.stmt], names: Mapping[str, Type], shapes: Sh
 
 
 def unique_accesses(forward: list[gast.stmt], kept: list[gast.stmt], names: Mapping[str, Type], bars: Mapping[str, str]) -> list[gast.stmt]:
-    """Statements of the forward sweep with a subscript that nothing kept has, on the same array or its adjoint.
+    """Statements of the forward sweep with a subscript that nothing kept has, on the same array or its adjoint; calls that get arrays are such.
 
     Without them an index that is out of range would go unnoticed.
     """
     def accesses(s: gast.stmt) -> set[tuple[str, Any]]:
+        if called(s, names) is not None:
+            return {("", T.dump(s.value))} if any(is_array(names.get(n)) for n in T.loads(s.value)) else set()
         head = s.test if isinstance(s, (gast.If, gast.While)) else s.iter if isinstance(s, gast.For) else s
         return {(n.value.id, T.dump(n.slice)) for n in gast.walk(head)
                 if isinstance(n, gast.Subscript) and isinstance(n.value, gast.Name) and is_array(names.get(n.value.id))

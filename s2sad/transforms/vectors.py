@@ -96,7 +96,9 @@ def independent(loop: gast.For) -> bool:
             if isinstance(n, gast.Slice) or isinstance(n, gast.Call) and not _elementwise(n):
                 return False
             if isinstance(n, gast.Subscript):
-                places.setdefault(T.base_name(n), set()).add(T.dump(n.slice))
+                if not isinstance(n.value, gast.Name):
+                    return False
+                places.setdefault(n.value.id, set()).add(T.dump(n.slice))
     return all(len(places[n]) == 1 for n in written)
 
 

@@ -207,7 +207,7 @@ class _Run:
 
     def keep(self, program: Program) -> None:
         """Remember arguments that run the same texts as the first."""
-        texts = (self.text, self.gradient.primal.source(*program.fresh()))
+        texts = (self.text, self.call(self.gradient.primal.source, program.fresh()))
         self.texts = self.texts or texts
         if texts == self.texts:
             self.sets.append(program)
@@ -217,7 +217,7 @@ class _Run:
         value = self.call(self.gradient.primal, moved)
         self.seed = np.float32(1.0) if isinstance(value, np.float32) else 1.0
         near = 1e-4 if program.single else 1e-10
-        source = self.gradient.primal.source(*program.fresh())
+        source = self.call(self.gradient.primal.source, program.fresh())
         if not close(value, want.value, near):
             raise Fault("primal", f"got {value}, want {want.value}", source)
         one_way = not re.search(r"\b(if|for|while)\b", program.text)  # where ways meet, the types are joined: documented
@@ -250,7 +250,7 @@ class _Run:
         near = 3e-3 if program.single else 1e-8
         terms = [float(np.sum(np.asarray(g, dtype=float) * d)) for g, d in zip(got, directions, strict=True)]
         scale = 1.0 + max(float(np.sum(np.abs(np.asarray(g, dtype=float)))) for g in got)
-        source = self.gradient.jvp.source(*program.fresh())
+        source = self.call(self.gradient.jvp.source, program.fresh())
         if not close(value, want.value, 1e-10 if near == 1e-8 else near):
             raise Fault("tangent", f"jvp: the value is {value}, want {want.value}", source)
         if not abs(tangent - sum(terms)) <= near * scale:
@@ -280,14 +280,14 @@ class _Run:
         self.same_error(self.gradient.primal, moved, want, "primal")
         for k, (m, a) in enumerate(zip(moved, want.after, strict=True)):
             if not close(m, a, 1e-4 if program.single else 1e-10):
-                raise Fault("primal", f"after an error, argument {k}: got {m}, want {a}", self.gradient.primal.source(*program.fresh()))
+                raise Fault("primal", f"after an error, argument {k}: got {m}, want {a}", self.call(self.gradient.primal.source, program.fresh()))
         if self.both:
             self.same_error(self.gradient.value_and_grad, program.fresh(), want, "value_and_grad")
         if not isinstance(want.error, ARITHMETIC):
             self.same_error(self.gradient, program.fresh(), want, "grad")
 
     def same_error(self, what: Callable[..., Any], args: Sequence[Any], want: Expected, title: str) -> None:
-        source = what.source(*args)  # type: ignore[attr-defined]
+        source = self.call(what.source, args)  # type: ignore[attr-defined]
         try:
             got = what(*args)
         except DifferentiationError:

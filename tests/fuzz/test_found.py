@@ -1,5 +1,6 @@
 """Programs that were wrong once, found by the fuzzer and reduced."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -207,6 +208,46 @@ def test_shapes_that_do_not_fit_in_place(jit: bool) -> None:
         with pytest.raises(ValueError, match="broadcast"):
             primal(np.ones((4, 3)), np.ones(n))
     assert np.isclose(primal(np.ones((4, 3)), np.ones(1)), 12 * (1 + np.sin(1.0)))
+
+
+def row_of_a_call(x: Any, y: Any) -> Any:
+    for i in range(len(y)):
+        y[i] = np.exp(np.stack((y, x))[1][i])
+    return np.sum(y)
+
+
+def test_subscript_of_a_call_in_a_loop_of_elementary_functions() -> None:
+    """The choice of vector forms took every subscript to be of a name."""
+    check_gradients(row_of_a_call, X, 0.5 * X, wrt=(0, 1), jit=False)
+
+
+def at_most(u: Any, j: Any, p: Any) -> Any:
+    if j <= 0:
+        return p
+    return u[j + 2] * at_most(u, j - 1, p * u[j])
+
+
+def unused_recursion(x: Any) -> Any:
+    s = at_most(x, 2, 0.5)
+    s = x[0]
+    return s * s
+
+
+def test_index_error_in_a_call_whose_result_is_not_used() -> None:
+    """The call of a function that calls itself was dropped with what it reads."""
+    f = grad(unused_recursion, jit=False)
+    for g in (f, f.primal, f.value_and_grad):
+        with pytest.raises(IndexError):
+            g(X)
+        g(np.ones(5))
+
+
+def inverse_of_tanh(x: Any) -> Any:
+    return math.atanh(np.float32(0.7) * x[0]) + math.atanh(0.5 * x[1])
+
+
+def test_functions_that_are_not_defined_at_1() -> None:
+    check_gradients(inverse_of_tanh, X, jit=False)
 
 
 def root_of_product(x: Any) -> Any:
