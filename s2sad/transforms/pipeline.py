@@ -41,6 +41,7 @@ from s2sad.transforms.lists import lists
 from s2sad.transforms.rejoin import rejoin
 from s2sad.transforms.reverse import Reversed, reverse
 from s2sad.transforms.share import share_blocks
+from s2sad.transforms.sizes import sizes, without_copies
 from s2sad.transforms.slice import live_statements, unique_accesses
 from s2sad.transforms.storage import store
 from s2sad.transforms.tangent import tangent
@@ -194,6 +195,10 @@ def _emit(run: _Run, types: Mapping[str, Type], wrt: tuple[str, ...], mode: str,
     if not known.proven and known.body is None and not every_error:
         forced = unique_accesses(forward, live, rev.names, rev.bars)
         live = live_statements(body, rev.names, emitted_shapes, forced) if forced else live
+    elif not every_error:
+        shaped = sizes(live, rev.names, emitted_shapes, function.params)
+        if shaped is not live:
+            live = without_copies(live_statements(shaped, rev.names, emitted_shapes), rev.names, function.params)
     body = live
     run.show("slice", body)
     body = tidy(body, rev.names, aliases.written)
