@@ -25,7 +25,7 @@ from s2sad.backend.signature import ArgumentError, numba_type, parse_types, type
 from s2sad.backend.watch import Watch
 from s2sad.errors import Problem, UnsupportedError, WrongGradient, problem
 from s2sad.lang.emitted import Emitted
-from s2sad.lang.outside import Hidden, Value
+from s2sad.lang.outside import Hidden, Part, Value
 from s2sad.lang.types import Array, Scalar, Type, is_float
 
 if TYPE_CHECKING:
@@ -165,7 +165,8 @@ class _State:
         from s2sad.transforms.front import build_with_assumptions
 
         function, assumed = build_with_assumptions(self.fn)
-        self.attributes = [a for a in assumed if _is_attribute(a)]
+        watched = {id(f) for f in self.watch.functions}
+        self.attributes = [a for a in assumed if _to_be_asked(a, watched)]
         return function
 
     def emit(self, types_: tuple[Type, ...], wrt: tuple[str, ...], mode: str, after: str | None = None, every_error: bool = False) -> Emitted:
@@ -215,10 +216,16 @@ def _reader(hidden: Sequence[Hidden]) -> Callable[[], tuple[Any, ...]]:
     return together
 
 
-def _is_attribute(assumption: Any) -> bool:
-    """Whether an assumption of the front end is about an attribute of an object that is no module."""
+def _to_be_asked(assumption: Any, watched: set[int]) -> bool:
+    """Whether an assumption of the front end is about something that the watch does not see: it is asked at every call."""
     read = assumption.read
-    return len(read.path) > 1 and not isinstance(read.fn.__globals__.get(read.path[0]), types.ModuleType)
+    if isinstance(read, Value):
+        if id(read.fn) not in watched:
+            return True
+        return len(read.path) > 1 and not isinstance(read.fn.__globals__.get(read.path[0]), types.ModuleType)
+    if isinstance(read, Part) and read.key in ("__code__", "__defaults__", "__kwdefaults__"):
+        return id(read.whole()) not in watched
+    return True
 
 
 def _said(f: object) -> tuple[object, object, bool]:

@@ -120,6 +120,7 @@ CODES: dict[str, tuple[str, str, str]] = {
     "S2S129": ("A global array is written", "TABLE[0] = x", "def f(x, table):"),
     "S2S130": ("The order of a read and of a call that may write is not determined", "a[i] += f(a)", "t = f(a)\na[i] += t"),
     "S2S131": ("An exception that cannot be raised here", "raise MyError(x)", "raise ValueError(f\"x is {x}\")"),
+    "S2S132": ("A name or result that is one kind of value here and another there", "w = None\nif n > 0:\n    w = x", "w = 0.0"),
     "S2S140": ("An argument, a type or `wrt` that does not fit", "grad(f, wrt=\"n\")  # an int", "grad(f, wrt=\"x\")"),
     "S2S141": ("A kind of derivative that is not built yet", "hessian(f)", "grad(f), and differences of it"),
     "S2S204": ("A form of a library call that has no derivative", "np.inner(A, B)  # of matrices", "A @ B.T"),

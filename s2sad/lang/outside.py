@@ -57,6 +57,19 @@ class DefaultValue:
         return defaults(self.fn)[self.parameter]
 
 
+@dataclass(frozen=True)
+class Part:
+    """Reads a part of what something else reads: an attribute, or (`item`) an item."""
+
+    whole: Callable[[], Any]
+    key: Any
+    item: bool = False
+
+    def __call__(self) -> Any:
+        whole = self.whole()
+        return whole[self.key] if self.item else getattr(whole, self.key)
+
+
 def lookup(fn: types.FunctionType, name: str) -> Any:
     """The present value of a name that is not local to the function. Raises NameError, or ValueError for an empty closure cell."""
     free = fn.__code__.co_freevars

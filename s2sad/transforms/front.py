@@ -6,11 +6,10 @@ import types
 from collections.abc import Callable
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NoReturn
 
 import gast
 
-from s2sad.analysis.callgraph import recursive
 from s2sad.errors import UnsupportedError, problem
 from s2sad.lang import tree as T
 from s2sad.lang.source import read, unwrap
@@ -18,15 +17,18 @@ from s2sad.transforms.definite import definite
 from s2sad.transforms.fence import fence
 from s2sad.transforms.inline import inline
 from s2sad.transforms.normalize import normalize
-from s2sad.transforms.resolve import Assumption, Callee, Recursive, Resolved, externals_with, resolve
+from s2sad.transforms.resolve import Assumption, Resolved, resolve
 from s2sad.transforms.settle import settle
+from s2sad.transforms.specialize import specialize
 from s2sad.transforms.tuples import scalar_tuples
 
 
-def passes() -> list[tuple[str, Callable[[Any], T.Function]]]:
+def passes() -> list[tuple[str, Callable[[Any], Any]]]:
     """The passes of the front end in order; the first takes a Python function, each of the others the result of the one before."""
+    loader = Loader()
     return [
-        ("resolve", load),
+        ("resolve", lambda fn: loader.start(unwrap(fn))),
+        ("specialize", lambda resolved: specialize(loader.root, loader)[0]),
         ("fence", fence),
         ("normalize", everywhere(normalize)),
         ("definite", everywhere(definite)),
@@ -72,102 +74,56 @@ def build(fn: Any, after: str | None = None) -> T.Function:
 
 def build_with_assumptions(fn: Any) -> tuple[T.Function, tuple[Assumption, ...]]:
     """What `build` and `assumptions` return, for one reading of the source."""
-    loader = _Loader()
-    value = loader.load(unwrap(fn))
-    for _, transform in passes()[1:]:
+    loader = Loader()
+    loader.start(unwrap(fn))
+    value, assumed = specialize(loader.root, loader)
+    for _, transform in passes()[2:]:
         value = transform(value)
-    return value, loader.assumptions()
-
-
-def load(fn: Any) -> T.Function:
-    """The function as it was written, in canonical form; the functions that it calls hang in its `externals`."""
-    return _Loader().load(unwrap(fn))
+    return value, (*loader.assumptions(), *assumed)
 
 
 def callees(fn: Any) -> tuple[types.FunctionType, ...]:
     """Every user function that `fn` reaches, in the order of the first call, without `fn` itself and those with a rule of their own."""
-    loader = _Loader()
-    loader.load(unwrap(fn))
-    return tuple(loader.order[::-1][1:])
+    loader = Loader()
+    loader.start(unwrap(fn))
+    specialize(loader.root, loader)
+    return tuple(loader.resolved)[1:]
 
 
 def assumptions(fn: Any) -> tuple[Assumption, ...]:
     """What the compiled code takes for granted about globals and closures: if one no longer `holds()`, it has to be compiled again."""
-    loader = _Loader()
-    loader.load(unwrap(fn))
-    return loader.assumptions()
+    loader = Loader()
+    loader.start(unwrap(fn))
+    return (*loader.assumptions(), *specialize(loader.root, loader)[1])
 
 
-class _Loader:
-    """Reads a function and all that it reaches into one source map."""
+class Loader:
+    """Reads functions into one source map, each when it is first called."""
 
     def __init__(self) -> None:
         self.source = T.SourceMap()
         self.resolved: dict[types.FunctionType, Resolved] = {}
-        self.nodes: dict[types.FunctionType, gast.FunctionDef] = {}
-        self.functions: dict[types.FunctionType, T.Function] = {}
-        self.order: list[types.FunctionType] = []  # callees before callers
-        self.recursive: frozenset[types.FunctionType] = frozenset()
 
-    def load(self, fn: types.FunctionType) -> T.Function:
-        self.read(fn)
-        self.recursive = recursive({f: list(found.callees.values()) for f, found in self.resolved.items()})
-        whole = self.function(fn)
-        done: dict[int, T.Function] = {}
-        functions = {f: _with_source(self.function(f), self.source, done) for f in self.order if f in self.recursive}
-        if fn in self.recursive:
-            whole = calling(fn, self.nodes[fn], whole)  # a call from outside
-        return replace(_with_source(whole, self.source, done), recursive=MappingProxyType(functions))
+    def start(self, fn: types.FunctionType) -> T.Function:
+        """Read the function that is asked for."""
+        self.root = self.read(fn)
+        return self.root.function
+
+    def read(self, fn: types.FunctionType) -> Resolved:
+        """A function in canonical form."""
+        if fn not in self.resolved:
+            node, self.source = read(fn, self.source)
+            self.resolved[fn] = resolve(fn, node, self.source)
+        return self.resolved[fn]
 
     def assumptions(self) -> tuple[Assumption, ...]:
-        return tuple({a.read: a for f in self.order for a in self.resolved[f].assumptions}.values())
+        """What the functions read take for granted."""
+        return tuple({a.read: a for r in self.resolved.values() for a in r.assumptions}.values())
 
-    def read(self, fn: types.FunctionType) -> None:
-        """Read a function and what it calls."""
-        if fn in self.resolved:
-            return
-        node, self.source = read(fn, self.source)
-        self.check_parameters(node)
-        self.nodes[fn], self.resolved[fn] = node, resolve(fn, node, self.source)
-        for callee in self.resolved[fn].callees.values():
-            self.read(callee)
-        self.order.append(fn)
-
-    def function(self, fn: types.FunctionType) -> T.Function:
-        """The function; those of its callees that are not recursive hang in its externals."""
-        if fn not in self.functions:
-            found = self.resolved[fn]
-            inner = {n: Recursive(c) if c in self.recursive else Callee(c, self.function(c)) for n, c in found.callees.items()}
-            self.functions[fn] = externals_with(found.function, inner)
-        return self.functions[fn]
-
-    def check_parameters(self, node: gast.FunctionDef) -> None:
-        starred = [a for a in (node.args.vararg, node.args.kwarg) if a is not None]
-        if starred:
-            summary, instead = f"`{node.name}` has a starred parameter", f"def {node.name}(a, b, c):"
-            raise UnsupportedError(*(problem(self.source, a, "S2S115", summary, instead) for a in starred))
-
-
-def calling(fn: types.FunctionType, node: gast.FunctionDef, function: T.Function) -> T.Function:
-    """A function that only calls another, with the same arguments: it stands for a recursive function from outside."""
-    code, mine = fn.__code__, function.params[: len(function.params) - len(function.hidden)]
-    called = T.Fresh(mine)(function.name)
-    positional = mine[: code.co_argcount]
-    keywords = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
-    given = [gast.keyword(k, T.name(p)) for k, p in zip(keywords, mine[code.co_argcount :], strict=True)]
-    call = T.at(gast.Call(T.name(called), [T.name(p) for p in positional], given), node)
-    out = T.Fresh((*mine, called))("out")
-    body = (gast.Assign([T.store(out)], call, None), gast.Return(T.name(out)))
-    return T.Function(function.name, mine, body, (), MappingProxyType({called: Recursive(fn)}), function.source)
-
-
-def _with_source(function: T.Function, source: T.SourceMap, done: dict[int, T.Function]) -> T.Function:
-    """The function and its callees with the map that knows the lines of all of them."""
-    if id(function) not in done:
-        inner = {
-            n: Callee(o.fn, _with_source(o.function, source, done)) for n, o in function.externals.items() if isinstance(o, Callee)
-        }
-        new = externals_with(function, inner)
-        done[id(function)] = new.with_body(new.body, source=source)
-    return done[id(function)]
-
+    def refuse_recursion(self, callee: str, caller: str, node: gast.AST) -> NoReturn:
+        """Raise for a function that calls itself."""
+        if callee == caller:
+            summary = f"`{caller}` calls itself, and recursion cannot be differentiated"
+        else:
+            summary = f"`{caller}` and `{callee}` call each other, and recursion cannot be differentiated"
+        raise UnsupportedError(problem(self.source, node, "S2S125", summary, "for k in range(n):  # or while\n    ..."))

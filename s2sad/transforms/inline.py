@@ -10,15 +10,14 @@ import copy
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, NoReturn
+from typing import Any
 
 import gast
 
 from s2sad.errors import problem, raise_all, refuse
 from s2sad.lang import tree as T
-from s2sad.lang.outside import DefaultValue, defaults
 from s2sad.transforms.normalize import pruned, used_names
-from s2sad.transforms.resolve import Callee, Recursive, is_constant, is_number
+from s2sad.transforms.resolve import Callee, Recursive
 
 
 def inline(function: T.Function) -> T.Function:
@@ -243,53 +242,12 @@ class _Inliner:
     # -- arguments ----------------------------------------------------------------------------------------
 
     def arguments(self, call: gast.Call, callee: Callee) -> dict[str, gast.expr]:
-        """Parameter -> argument, in the order of the parameters; Python's TypeErrors as refusals."""
-        f, code = callee.function, callee.fn.__code__
+        """Parameter -> argument, in the order in which they are evaluated."""
+        f = callee.function
         mine = f.params[: len(f.params) - len(f.hidden)]
-        originals = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        by_name = dict(zip(originals, mine, strict=True))
-        given: dict[str, gast.expr] = {}
-
-        def wrong(text: str) -> NoReturn:
-            signature = ", ".join(originals)
-            refuse(self.function.source, call, "S2S126", f"`{f.name}` {text}", f"{f.name}({signature})")
-
-        if code.co_flags & 0x0C:
-            wrong("has starred parameters, which cannot be differentiated")
-        if len(call.args) > code.co_argcount:
-            wrong(f"takes {code.co_argcount} positional arguments, {len(call.args)} are given")
-        for p, a in zip(mine, call.args, strict=False):
-            given[p] = a
-        for k in call.keywords:
-            if k.arg not in originals[code.co_posonlyargcount :]:
-                wrong(f"has no keyword parameter `{k.arg}`")
-            if by_name[k.arg] in given:
-                wrong(f"is given `{k.arg}` twice")
-            given[by_name[k.arg]] = k.value
-        preset = defaults(callee.fn)
-        for original, p in by_name.items():
-            if p in given:
-                continue
-            if original not in preset:
-                wrong(f"is called without its argument `{original}`")
-            given[p] = self.default(call, callee, original, preset[original])
+        given = dict(zip(mine, call.args, strict=False)) | {k.arg: k.value for k in call.keywords}
+        assert given.keys() == set(mine), f"{f.name}({', '.join(mine)}) is given {', '.join(given)}"
         return given
-
-    def default(self, call: gast.Call, callee: Callee, name: str, value: Any) -> gast.expr:
-        if is_constant(value) or type(value) in (int, float):
-            tree: gast.expr = gast.parse(repr(value), mode="eval").body
-            T.strip_positions(tree)
-            return T.at(tree, call) if _finite(value) else self.hidden_default(call, callee, name)
-        if is_number(value):
-            return self.hidden_default(call, callee, name)
-        summary = f"The default of `{name}` of `{callee.function.name}` is a {type(value).__name__}, which cannot be used"
-        refuse(self.function.source, call, "S2S124", summary, f"{callee.function.name}(..., {name}=...)")
-
-    def hidden_default(self, call: gast.Call, callee: Callee, name: str) -> gast.expr:
-        read = DefaultValue(callee.fn, name)
-        if read not in self.hidden:
-            self.hidden[read] = self.fresh(name)
-        return T.at(T.name(self.hidden[read]), call)
 
     def bind(
         self, s: gast.stmt, call: gast.Call, f: T.Function, arguments: Mapping[str, gast.expr], nodes: list[gast.stmt], rebound: set[str]
@@ -354,10 +312,6 @@ def _evaluated_first(e: gast.expr, params: list[str]) -> bool:
 def _subscripted(nodes: list[gast.stmt], p: str) -> bool:
     inner = (n for s in nodes for n in gast.walk(s) if isinstance(n, (gast.Subscript, gast.Attribute)))
     return any(isinstance(n.value, gast.Name) and n.value.id == p for n in inner)
-
-
-def _finite(value: Any) -> bool:
-    return not isinstance(value, float) or value - value == 0.0
 
 
 def _ordered_stores(body: list[gast.stmt]) -> list[str]:

@@ -89,7 +89,7 @@ class Callee:
 class Recursive:
     """A user function that calls itself, perhaps through others: it stays a function of its own, in `Function.recursive` of the program."""
 
-    fn: types.FunctionType
+    fn: Any
 
 
 @dataclass(frozen=True)
@@ -98,12 +98,15 @@ class Unknown:
 
     obj: Any
     title: str
+    read: Callable[[], Any] | None = None
 
 
-@dataclass
+@dataclass(eq=False)
 class Resolved:
-    """What `resolve` finds besides the function: the user functions called (by name), and what was taken for granted."""
+    """What `resolve` finds besides the function: the user functions named in it, and what was taken for granted."""
 
+    fn: types.FunctionType
+    node: gast.FunctionDef
     function: T.Function
     callees: dict[str, types.FunctionType] = field(default_factory=dict)
     assumptions: list[Assumption] = field(default_factory=list)
@@ -168,6 +171,28 @@ def resolve(fn: types.FunctionType, node: gast.FunctionDef, source: T.SourceMap)
     return _Resolver(fn, node, source).run()
 
 
+def own_names(node: Any) -> list[str]:
+    """Names that belong to a function or lambda inside a function: its parameters, and what its body binds."""
+    arguments = node.args
+    found = dict.fromkeys(a.id for a in (*arguments.posonlyargs, *arguments.args, arguments.vararg, *arguments.kwonlyargs, arguments.kwarg) if a)
+    outer: set[str] = set()
+
+    def visit(n: gast.AST) -> None:
+        if isinstance(n, (gast.Global, gast.Nonlocal)):
+            outer.update(n.names)
+        elif isinstance(n, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)):
+            found[n.name] = None
+        elif isinstance(n, gast.Name) and isinstance(n.ctx, (gast.Store, gast.Del)):
+            found[n.id] = None
+        elif not isinstance(n, (gast.Lambda, gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)):
+            for child in gast.iter_child_nodes(n):
+                visit(child)
+
+    for s in node.body if isinstance(node.body, list) else [node.body]:
+        visit(s)
+    return [n for n in found if n not in outer]
+
+
 class _Resolver(gast.NodeTransformer):  # type: ignore[misc]
     def __init__(self, fn: types.FunctionType, node: gast.FunctionDef, source: T.SourceMap):
         self.fn, self.node, self.source = fn, node, source
@@ -182,6 +207,9 @@ class _Resolver(gast.NodeTransformer):  # type: ignore[misc]
         for n in ordered:
             if n in RESERVED:
                 self.renamed[n] = self.fresh(n + "_")
+        # what functions and comprehensions inside bind must not clash with what becomes a parameter
+        inner = [n for n in gast.walk(node) if isinstance(n, (gast.FunctionDef, gast.Lambda)) and n is not node]
+        self.fresh.used |= {name for n in inner for name in own_names(n)} | T.stores(node)
         self.hidden: dict[Value, str] = {}
         self.externals: dict[str, Any] = {}
         self.external_names: dict[int, str] = {}
@@ -204,7 +232,15 @@ class _Resolver(gast.NodeTransformer):  # type: ignore[misc]
             MappingProxyType(self.externals),
             self.source,
         )
-        return Resolved(function, self.callees, list(self.assumptions.values()), self.refused_imports)
+        self._rename_parameters(self.node)
+        self.node.body = body
+        return Resolved(self.fn, self.node, function, self.callees, list(self.assumptions.values()), self.refused_imports)
+
+    def _rename_parameters(self, node: Any) -> None:
+        a = node.args
+        for p in (*a.posonlyargs, *a.args, a.vararg, *a.kwonlyargs, a.kwarg):
+            if p is not None:
+                p.original, p.id = p.id, self.renamed.get(p.id, p.id)
 
     # -- imports in the body ------------------------------------------------------------------------------
 
@@ -283,9 +319,11 @@ class _Resolver(gast.NodeTransformer):  # type: ignore[misc]
             return T.at(dotted_expr(_DTYPES[obj.type]), node)
         if isinstance(obj, type) and obj in _DTYPES:
             return T.at(dotted_expr(_DTYPES[obj]), node)
-        if obj in (float, int, bool):
-            return T.at(T.name(obj.__name__), node)
-        return self.external(Unknown(obj, T.dotted(node) or "this"), T.dotted(node) or "value", node)
+        if isinstance(obj, Unknown):
+            return self.external(obj, obj.title, node)
+        if is_user_function(obj) or _named(obj):
+            return self.callable(obj, node, read)
+        return self.external(Unknown(obj, T.dotted(node) or "this", read), T.dotted(node) or "value", node)
 
     def external(self, obj: Any, wish: str, node: gast.expr) -> gast.expr:
         key = id(obj.obj) if isinstance(obj, Unknown) else id(obj)
@@ -297,7 +335,7 @@ class _Resolver(gast.NodeTransformer):  # type: ignore[misc]
         self.externals[name] = obj
         return T.at(T.name(name), node)
 
-    def callable(self, obj: Any, node: gast.expr) -> gast.expr:
+    def callable(self, obj: Any, node: gast.expr, read: Value | None = None) -> gast.expr:
         """The expression for a non-local object that is called."""
         if isinstance(obj, Unknown):
             return self.external(obj, obj.title, node)
@@ -311,13 +349,13 @@ class _Resolver(gast.NodeTransformer):  # type: ignore[misc]
         if name is not None:
             return T.at(dotted_expr(name), node)
         title = getattr(obj, "__name__", None)
-        if title in BUILTINS and getattr(builtins, title) is obj:
+        if title in BUILTINS and getattr(builtins, title, None) is obj:
             return T.at(T.name(title), node)
         if is_user_function(obj):
             new = self.external(obj, unwrap(obj).__name__, node)
             self.callees[new.id] = unwrap(obj)
             return new
-        return self.external(Unknown(obj, T.dotted(node) or "this"), T.dotted(node) or "value", node)
+        return self.external(Unknown(obj, T.dotted(node) or "this", read), T.dotted(node) or "value", node)
 
     # -- the tree -----------------------------------------------------------------------------------------
 
@@ -379,7 +417,7 @@ class _Resolver(gast.NodeTransformer):  # type: ignore[misc]
     def visit_Call(self, node: gast.Call) -> gast.expr:
         found = self.static(node.func)
         if found is not None:
-            node.func = self.callable(found[0], node.func)
+            node.func = self.callable(found[0], node.func, found[1])
         elif isinstance(node.func, gast.Attribute):
             node.func.value = self.visit(node.func.value)
         else:
@@ -389,7 +427,7 @@ class _Resolver(gast.NodeTransformer):  # type: ignore[misc]
             k.value = self.visit(k.value)
         if found is None and isinstance(node.func, gast.Attribute):
             return _method(node)
-        return _call(node)
+        return canonical_call(node)
 
     def visit_ListComp(self, node: Any) -> gast.expr:
         """The targets of a comprehension are names of its own (Python keeps them out of the function's `co_varnames`)."""
@@ -406,11 +444,13 @@ class _Resolver(gast.NodeTransformer):  # type: ignore[misc]
             if k:
                 g.iter = self.visit(g.iter)
             g.ifs = [self.visit(test) for test in g.ifs]
-        node.elt = self.visit(node.elt)
+        for part in ("elt", "key", "value"):
+            if hasattr(node, part):
+                setattr(node, part, self.visit(getattr(node, part)))
         self.locals, self.modules = before, modules
         return node
 
-    visit_GeneratorExp = visit_ListComp
+    visit_GeneratorExp = visit_DictComp = visit_ListComp
 
     def visit_Compare(self, node: gast.Compare) -> gast.expr:
         """`x in (1, 2)` as `x == 1 or x == 2`."""
@@ -445,10 +485,35 @@ class _Resolver(gast.NodeTransformer):  # type: ignore[misc]
         self.generic_visit(node)
         return node
 
-    def visit_FunctionDef(self, node: gast.FunctionDef) -> gast.stmt:
+    def visit_FunctionDef(self, node: Any) -> Any:
+        """A function inside the function: its names are its own, the others mean what they mean here."""
+        arguments = node.args
+        arguments.defaults = [self.visit(d) for d in arguments.defaults]
+        arguments.kw_defaults = [d if d is None else self.visit(d) for d in arguments.kw_defaults]
+        if isinstance(node, gast.FunctionDef):
+            node.name = self.renamed.get(node.name, node.name)
+            node.decorator_list = [self.visit(d) for d in node.decorator_list]
+        own = own_names(node)
+        before, modules = set(self.locals), dict(self.modules)
+        self.locals |= set(own)
+        for n in own:
+            self.modules.pop(n, None)
+            self.renamed.setdefault(n, self.fresh(n + "_") if n in RESERVED else n)
+            self.fresh.used.add(n)
+        self._rename_parameters(node)
+        if isinstance(node, gast.Lambda):
+            node.body = self.visit(node.body)
+        else:
+            node.body = [s for s in (self.visit(s) for s in node.body) if s is not None]
+        self.locals, self.modules = before, modules
+        return node
+
+    visit_Lambda = visit_FunctionDef
+
+    def visit_ClassDef(self, node: gast.stmt) -> gast.stmt:
         return node  # refused by the fence
 
-    visit_Lambda = visit_ClassDef = visit_AsyncFunctionDef = visit_FunctionDef
+    visit_AsyncFunctionDef = visit_ClassDef
 
     def visit_AnnAssign(self, node: gast.AnnAssign) -> gast.stmt | None:
         if node.value is None:
@@ -461,6 +526,23 @@ def is_user_function(obj: Any) -> bool:
     if isinstance(obj, (types.FunctionType, CPUDispatcher)):
         return True
     return getattr(obj, "__s2sad_function__", None) is not None and bool(getattr(obj, "__s2sad_calls_primal__", False))
+
+
+def _named(obj: Any) -> bool:
+    """Whether an object is a function of a library, or one that the user has said something of."""
+    if not _hashable(obj) or not callable(obj):
+        return False
+    return library_name(obj) is not None or custom.adjoint_rule(obj) is not None or custom.is_nondifferentiable(obj)
+
+
+def library_name(obj: Any) -> str | None:
+    """The canonical name of a function of a library or a builtin."""
+    if not _hashable(obj) or not callable(obj):
+        return None
+    title = getattr(obj, "__name__", None)
+    if title in BUILTINS and getattr(builtins, title, None) is obj:
+        return str(title)
+    return canonical(obj)
 
 
 def _hashable(obj: Any) -> bool:
@@ -491,13 +573,16 @@ def _method(node: gast.Call) -> gast.expr:
         args = node.args
         if attr in ("reshape", "transpose") and (len(args) > 1 or attr == "transpose" and args and not isinstance(args[0], gast.Tuple)):
             args = [T.at(gast.Tuple(args, gast.Load()), node)]
+        written = attr, value, list(node.args)
         node.func = T.at(dotted_expr(canonical(getattr(np, attr)) or f"np.{attr}"), node.func)
         node.args = [value, *args]
-        return _call(node)
+        node = canonical_call(node)
+        node.as_method = written  # objects of the user may have a method of that name
+        return node
     return node
 
 
-def _call(node: gast.Call) -> gast.expr:
+def canonical_call(node: gast.Call) -> gast.expr:
     """Lists that mean tuples become tuples, and a tuple that means an array a list; `pow(x, y)` is `x ** y`."""
     name = T.dotted(node.func) or ""
     plain = _FORMS.get(name)

@@ -9,7 +9,7 @@ import pytest
 from s2sad.errors import CODES, DifferentiationError, UnsupportedError
 from s2sad.transforms import front
 
-CONFIG = {"a": 1.0}
+CONFIG = {1.0, 2.0}
 TABLE = np.ones(3)
 
 
@@ -66,17 +66,9 @@ def imports(x):
     return x * time.time()
 
 
-@one("S2S121", "result of an expression")
+@one("S2S124", "a function")
 def uses_lambda(x):
-    return (lambda v: v)(x)
-
-
-@one("S2S110", "function defined inside")
-def nested(x):
-    def g(v):
-        return v
-
-    return x
+    return (lambda v: v) + x
 
 
 @one("S2S113", "xs.pop()")
@@ -137,9 +129,9 @@ def unknown_attribute(x):
     return x.weights
 
 
-@one("S2S124", "CONFIG", "dict")
-def dict_global(x):
-    return x * CONFIG["a"]
+@one("S2S124", "CONFIG", "set")
+def set_global(x):
+    return x * CONFIG
 
 
 @one("S2S120", "undefined_name")
@@ -219,11 +211,11 @@ def uses_nothing(x):
 
 
 @one("S2S128", "tuple")
-def dynamic_tuple(x):
-    t = (x, 2.0)
+def dynamic_tuple(x, n):
+    t = (x, np.sin)
     s = 0.0
-    for k in range(2):
-        s += t[k]
+    for k in range(n):
+        s += t[k](x)
     return s
 
 
