@@ -35,8 +35,16 @@ def view_base(e: gast.expr, names: Mapping[str, Type]) -> str | None:
     if isinstance(e, gast.Call) and T.dotted(e.func) == "np.diag" and getattr(types_of.type_of(e.args[0], names), "ndim", 0) == 1:
         return None
     if isinstance(e, gast.Call) and T.dotted(e.func) in SURE + PERHAPS and e.args:
-        return view_base(e.args[0], names)
+        return None if converts(e, names) else view_base(e.args[0], names)
     return None
+
+
+def converts(e: gast.Call, names: Mapping[str, Type]) -> bool:
+    """Whether this is `np.asarray(a, dtype)` with another dtype than that of a, which makes a new array."""
+    if T.dotted(e.func) != "np.asarray":
+        return False
+    before, after = types_of.type_of(e.args[0], names), types_of.type_of(e, names)
+    return getattr(before, "dtype", None) != getattr(after, "dtype", None)
 
 
 def repeats(e: gast.expr) -> bool:
@@ -64,7 +72,7 @@ def may_copy(e: gast.expr, names: Mapping[str, Type]) -> bool:
         callee = T.dotted(e.func)
         if callee in PERHAPS and e.args:
             t = types_of.type_of(e.args[0], names)
-            sure = callee in ("np.reshape", "np.ravel", "np.asarray", "np.ascontiguousarray") and isinstance(t, Array) and t.layout == "C"
+            sure = callee == "np.asarray" or callee in ("np.reshape", "np.ravel", "np.ascontiguousarray") and isinstance(t, Array) and t.layout == "C"
             return not sure or may_copy(e.args[0], names)
         if callee in SURE and e.args:
             return may_copy(e.args[0], names)

@@ -73,12 +73,17 @@ def factors(e: gast.expr) -> tuple[int, list[gast.expr], list[gast.expr]]:
 
 
 def product(num: list[gast.expr], den: list[gast.expr]) -> gast.expr:
-    """`n1 * n2 / d1 / d2`, literal factors collected in front."""
+    """`n1 * n2 / d1 / d2`, literal factors collected in front, unless their product could overflow where the whole does not.
+
+    >>> from s2sad.lang.printer import to_source
+    >>> print(to_source([gast.Expr(product([T.name("x"), T.const(2.0), T.const(1e200), T.const(3), T.const(1e200)], []))]), end="")
+    6.0 * x * 1e+200 * 1e+200
+    """
     value: float | int = 1
     rest = []
     for n in num:
         v = number(n)
-        if v is None:
+        if v is None or v != 0 and not 1e-60 < abs(v * value) < 1e60:
             rest.append(n)
         else:
             value = value * v

@@ -336,6 +336,8 @@ class _Legalize:
         for k in new.keywords:
             if k.arg == "dtype" and isinstance(literal(k.value), str):
                 k.value = _dtype(str(K.static_dtype(literal(k.value))))
+            if k.arg == "kind" and name == "np.argsort":  # always the stable permutation
+                new.keywords = [other for other in new.keywords if other is not k]
             if k.arg == "order":
                 if literal(k.value) != "C":
                     raise TypeProblem(e, "Only order='C' is supported", "the call without order=")

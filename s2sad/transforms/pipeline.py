@@ -27,7 +27,7 @@ from s2sad.lang.emitted import Emitted, Kept
 from s2sad.lang.printer import function_source
 from s2sad.lang.routines import variant_of
 from s2sad.lang.tree import Function
-from s2sad.lang.types import WEAK_BOOL, Scalar, Static, Type, is_array, is_float
+from s2sad.lang.types import WEAK_BOOL, Array, Scalar, Static, Type, is_array, is_float
 from s2sad.transforms import front as front_of
 from s2sad.transforms import recursion, split, webs
 from s2sad.transforms.accumulate import accumulate
@@ -183,7 +183,7 @@ def _emit(run: _Run, types: Mapping[str, Type], wrt: tuple[str, ...], mode: str,
         rev.names[out] = result
         forward.append(T.at(gast.Assign([T.store(out)], ret.value, None), ret))
         results.insert(0, T.name(out))
-    copies = [copy_of(p) for p in function.params if is_array(function.names[p]) and is_written(p, aliases)]
+    copies = [copy_of(p, function.names[p]) for p in function.params if is_array(function.names[p]) and is_written(p, aliases)]
     body = [*copies, T.Comment("--- forward sweep ---"), *forward, T.Comment("--- reverse sweep ---"), *stored.reverse,
             gast.Return(results[0] if len(results) == 1 else gast.Tuple(results, gast.Load()))]
     run.show("storage", body)
@@ -280,8 +280,8 @@ def _tangent(run: _Run, result: Type) -> Emitted:
     check_rules(function, aliases, run.wrt)
     made = tangent(function, aliases, shapes, run.wrt)
     run.show("tangent", made.body)
-    copies = [copy_of(p) for p in function.params if is_array(function.names[p]) and is_written(p, aliases)]
-    copies += [copy_of(dot) for p, dot in zip(run.wrt, made.seeds, strict=True) if is_written(p, aliases)]
+    copies = [copy_of(p, function.names[p]) for p in function.params if is_array(function.names[p]) and is_written(p, aliases)]
+    copies += [copy_of(dot, function.names[p]) for p, dot in zip(run.wrt, made.seeds, strict=True) if is_written(p, aliases)]
     params = (*function.params, *made.seeds)
     tangents = [f"{n}_tangent" for n in function.externals]
     adjoints = [f"{n}_adjoint" for n in function.externals]
@@ -394,9 +394,10 @@ def is_written(p: str, aliases: Aliases) -> bool:
     return aliases.is_written(p)
 
 
-def copy_of(p: str) -> gast.stmt:
-    """`p = p.copy()`: a gradient call leaves the caller's arrays alone."""
-    return T.stmts(f"{p} = {p}.copy()")[0]
+def copy_of(p: str, t: Type | None) -> gast.stmt:
+    """`p = p.copy()`: a gradient call leaves the caller's arrays alone. The memory layout decides what is a view of it, and stays."""
+    fortran = isinstance(t, Array) and t.layout == "F" and t.ndim > 1
+    return T.stmts(f"{p} = {p}.T.copy().T" if fortran else f"{p} = {p}.copy()")[0]
 
 
 def flat(rev: Reversed) -> list[gast.stmt]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import gast
@@ -64,21 +65,59 @@ def live_statements(body: list[gast.stmt], names: Mapping[str, Type], shapes: Sh
 
 
 def unique_accesses(forward: list[gast.stmt], kept: list[gast.stmt], names: Mapping[str, Type], bars: Mapping[str, str]) -> list[gast.stmt]:
-    """Statements of the forward sweep with a subscript that nothing kept has, on the same array or its adjoint; calls that get arrays are such.
+    """Statements of the forward sweep with a subscript that nothing kept certainly has, on the same array or its adjoint; calls that get arrays are such.
 
-    Without them an index that is out of range would go unnoticed.
+    Without them an index that is out of range would go unnoticed. What is kept has it for certain if it stands in the same branches and loops, and
+    the names in the subscript have one value there.
     """
+    primal = {bar: n for n, bar in bars.items()}
+    bound = Counter(n for s in E.walk(forward) if not isinstance(s, gast.For) for n in E.effects(s, names).binds)
+
     def accesses(s: gast.stmt) -> set[tuple[str, Any]]:
         if called(s, names) is not None:
             return {("", T.dump(s.value))} if any(is_array(names.get(n)) for n in T.loads(s.value)) else set()
         head = s.test if isinstance(s, (gast.If, gast.While)) else s.iter if isinstance(s, gast.For) else s
-        return {(n.value.id, T.dump(n.slice)) for n in gast.walk(head)
+        return {(primal.get(n.value.id, n.value.id), T.dump(n.slice)) for n in gast.walk(head)
                 if isinstance(n, gast.Subscript) and isinstance(n.value, gast.Name) and is_array(names.get(n.value.id))
                 and not all(isinstance(p, gast.Slice) for p in (n.slice.elts if isinstance(n.slice, gast.Tuple) else [n.slice]))}
 
-    primal = {bar: n for n, bar in bars.items()}
-    there = {(primal.get(n, n), key) for s in E.walk(kept) for n, key in accesses(s)}
-    return [s for s in E.walk(forward) if not accesses(s) <= there]
+    there: dict[tuple[str, Any], set[Path]] = {}
+    for s, path in _placed(kept, ()):
+        for a in accesses(s):
+            there.setdefault(a, set()).add(path)
+
+    def covered(a: tuple[str, Any], path: Path) -> bool:
+        one_value = all(bound[n] <= 1 for n in mentioned(a[1]))
+        return one_value and any(path[: len(p)] == p for p in there.get(a, ()))
+
+    return [s for s, path in _placed(forward, ()) if not all(covered(a, path) for a in accesses(s))]
+
+
+Path = tuple[Any, ...]
+
+
+def _placed(body: list[gast.stmt], path: Path) -> Iterator[tuple[gast.stmt, Path]]:
+    """Every statement with the branches and loops around it; the reverse of a loop counts as the loop."""
+    for s in body:
+        yield s, path
+        if isinstance(s, gast.If):
+            test, sides = T.dump(s.test), [s.body, s.orelse]
+            if isinstance(s.test, gast.UnaryOp) and isinstance(s.test.op, gast.Not):
+                test, sides = T.dump(s.test.operand), [s.orelse, s.body]
+            for side, block in zip((True, False), sides, strict=True):
+                yield from _placed(block, (*path, (test, side)))
+        elif isinstance(s, gast.For):
+            turned = isinstance(s.iter, gast.Call) and T.dotted(s.iter.func) == "reversed"
+            yield from _placed(s.body, (*path, (T.dump(s.target), T.dump(s.iter.args[0] if turned else s.iter))))
+        elif isinstance(s, gast.While):
+            yield from _placed(s.body, (*path, T.dump(s.test)))
+
+
+def mentioned(key: Any) -> set[str]:
+    """The names in a dumped expression."""
+    if isinstance(key, tuple):
+        return {key[1]} if key[:1] == ("Name",) else set().union(*map(mentioned, key))
+    return set()
 
 
 def keep(body: list[gast.stmt], alive: set[int]) -> list[gast.stmt]:
