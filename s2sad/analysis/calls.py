@@ -72,6 +72,7 @@ RESULTS: Mapping[str, Callable[[Sequence[Type]], Type]] = {
     **dict.fromkeys(("untranspose", "cut", "stop_gradient", "cumprod_dot", "sort_dot"), _like(0)),
     **dict.fromkeys(("ramp_up", "ramp_down"), _number),
     "div": lambda types: WEAK_FLOAT, "power": lambda types: WEAK_FLOAT, **dict.fromkeys(("floordiv", "mod"), _quotient),
+    **dict.fromkeys(("int_add", "int_sub", "int_mul", "int_shift"), lambda types: WEAK_INT),
     "plane": _axes(-1), "interp_dfp": _row, "count": lambda types: WEAK_INT, "place": lambda types: WEAK_INT,
     **dict.fromkeys(WRITERS, lambda types: Static(None))}
 

@@ -3,6 +3,10 @@
 from s2sad.runtime.arithmetic import (
     div,
     floordiv,
+    int_add,
+    int_mul,
+    int_shift,
+    int_sub,
     math_acos,
     math_acosh,
     math_asin,
@@ -127,6 +131,10 @@ from s2sad.runtime.writing import add_to, copyto, divide_by, multiply_by, subtra
 __all__ = [
     "div",
     "floordiv",
+    "int_add",
+    "int_mul",
+    "int_shift",
+    "int_sub",
     "math_acos",
     "math_acosh",
     "math_asin",

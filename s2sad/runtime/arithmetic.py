@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from numba import types
+from numba.extending import intrinsic
 
 from s2sad.runtime.core import build, typed, unliteral
 
@@ -23,6 +24,15 @@ def _said(f: Callable[..., Any], *args: Any) -> str:
         f(*args)
     except (ArithmeticError, ValueError) as e:
         return str(e)
+    raise AssertionError(f"{f} does not raise for {args}")
+
+
+def _overflow(f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
+    """The arguments of the OverflowError that a call raises."""
+    try:
+        f(*args)
+    except OverflowError as e:
+        return e.args
     raise AssertionError(f"{f} does not raise for {args}")
 
 
@@ -53,12 +63,73 @@ def power(a: Any, b: Any) -> Any:
     return _number(a) ** _number(b)
 
 
+TOO_LARGE = "{} does not fit into 64 bits, which is what ints have here: work with floats, for example float({}) {} {}"
+
+
+def int_mul(a: Any, b: Any) -> Any:
+    """`a * b` of Python ints. Raises OverflowError beyond 64 bits."""
+    return _fits(_number(a) * _number(b), "the product", "*")
+
+
+def int_add(a: Any, b: Any) -> Any:
+    """`a + b` of Python ints. Raises OverflowError beyond 64 bits."""
+    return _fits(_number(a) + _number(b), "the sum", "+")
+
+
+def int_sub(a: Any, b: Any) -> Any:
+    """`a - b` of Python ints. Raises OverflowError beyond 64 bits."""
+    return _fits(_number(a) - _number(b), "the difference", "-")
+
+
+def int_shift(a: Any, n: Any) -> Any:
+    """`a << n` of Python ints. Raises OverflowError beyond 64 bits."""
+    return _fits(_number(a) << _number(n), "the product", "* 2.0 **", "n")
+
+
+def _fits(value: int, what: str, op: str, second: str = "b") -> int:
+    if not -(2**63) <= value < 2**63:
+        raise OverflowError(TOO_LARGE.format(what, "a", op, second))
+    return value
+
+
 COMPLEX = "a negative number to a fractional power is a complex number"
 _ZERO_POWER = _said(operator.pow, 0.0, -1.0)
 
 
 def _integers(*args: Any) -> bool:
     return all(isinstance(unliteral(t), (types.Integer, types.Boolean)) for t in args)
+
+
+def _with_overflow(name: str, what: str, op: str, of: Callable[..., Any]) -> None:
+    """Compiled code asks the processor whether the result fitted."""
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def checked(context: Any, a: Any, b: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            found = getattr(builder, f"s{name}_with_overflow")(*args)
+            parts = [builder.extract_value(found, 0), builder.zext(builder.extract_value(found, 1), context.get_value_type(types.int64))]
+            return context.make_tuple(builder, signature.return_type, parts)
+
+        return types.UniTuple(types.int64, 2)(types.int64, types.int64), generate
+
+    @typed(of)
+    def choose(a: Any, b: Any) -> Any:
+        text = "def impl(a, b):\n    value, over = checked(np.int64(a), np.int64(b))\n    if over:\n        raise OverflowError(message)\n    return value\n"
+        return build(text, checked=checked, message=TOO_LARGE.format(what, "a", op, "b"))
+
+
+_with_overflow("mul", "the product", "*", int_mul)
+_with_overflow("add", "the sum", "+", int_add)
+_with_overflow("sub", "the difference", "-", int_sub)
+
+
+@typed(int_shift)
+def _int_shift(a: Any, n: Any) -> Any:
+    message = TOO_LARGE.format("the product", "a", "* 2.0 **", "n")
+    return build(
+        "def impl(a, n):\n    if n < 0:\n        raise ValueError('negative shift count')\n    if a == 0:\n        return 0\n"
+        f"    if n > 62 or (a << n) >> n != a:\n        raise OverflowError({message!r})\n    return a << n\n"
+    )
 
 
 def _by(of: Callable[..., Any], op: Callable[..., Any], symbol: str) -> None:
@@ -74,12 +145,20 @@ _by(floordiv, operator.floordiv, "//")
 _by(mod, operator.mod, "%")
 
 
+_LARGE_POWER = _overflow(operator.pow, 1e300, 2.0)
+
+
 @typed(power)
 def _power(a: Any, b: Any) -> Any:
-    return build(
-        f"def impl(a, b):\n    if a == 0.0 and b < 0.0:\n        raise ZeroDivisionError({_ZERO_POWER!r})\n"
-        f"    if a < 0.0 and b != np.floor(b):\n        raise ValueError({COMPLEX!r})\n    return a ** b\n"
-    )
+    lines = ["def impl(a, b):"]
+    exponent = b.literal_value if isinstance(b, types.IntegerLiteral) else "b"  # compiled code multiplies for a number that it knows
+    if exponent == "b" or exponent < 0:
+        lines += ["    if a == 0.0 and b < 0.0:", f"        raise ZeroDivisionError({_ZERO_POWER!r})"]
+    if exponent == "b":
+        lines += ["    if a < 0.0 and b != np.floor(b):", f"        raise ValueError({COMPLEX!r})"]
+    lines += [f"    y = float(a) ** {exponent}", "    if np.isinf(y) and np.isfinite(a) and np.isfinite(b):",
+              f"        raise OverflowError({', '.join(map(repr, _LARGE_POWER))})", "    return y", ""]
+    return build("\n".join(lines))
 
 
 # function -> (where it raises ValueError, an argument of which it does; where OverflowError, an argument of which it does)

@@ -3,6 +3,7 @@
 Compiled code divides Python numbers by zero without an error, and takes the logarithm of zero. In the statements of the user's program, forwards,
 such operations become calls of the runtime that check, unless they certainly fit. NumPy's own numbers (array elements, results of reductions) give
 inf or nan in Python, too; only functions of `math` raise for them as well. Adjoints and tangents are not the user's arithmetic, and are left alone.
+Products and sums of Python ints that may not fit into 64 bits are checked as well, if they are more than a place in an array.
 
 Compiled code does not compare shapes either where it works on a whole array in place: `a += b` becomes `a[:] += b`, which does, unless the shapes are
 known to be the same.
@@ -16,42 +17,48 @@ from typing import Any
 import gast
 
 from s2sad.analysis import effects as E
+from s2sad.analysis.magnitude import FITS, FOLDS, PLACES, UNBOUNDED, Magnitudes
 from s2sad.analysis.shapes import Shapes
 from s2sad.analysis.types import type_of
 from s2sad.lang import algebra as A
 from s2sad.lang import tree as T
 from s2sad.lang.routines import called
-from s2sad.lang.types import Scalar, is_array, is_float
+from s2sad.lang.types import Scalar, is_array, is_float, is_int
 from s2sad.rules import runtime_names
 from s2sad.transforms.reverse import nonzero, not_negative, positive
 
 OPERATORS = {"Div": "div", "FloorDiv": "floordiv", "Mod": "mod"}
+INTEGER = {"Mult": "int_mul", "Add": "int_add", "Sub": "int_sub", "LShift": "int_shift"}
 #: Functions of math that raise where their argument is not positive, or negative, and others.
 POSITIVE, NOT_NEGATIVE = ("log", "log2", "log10"), ("sqrt", "log1p")
 #: Those that overflow; numbers of NumPy are let through, as what they give there is loud enough, and loops over them are to be fast.
 GROWING = ("exp", "expm1", "cosh", "sinh")
 
 
-def checked(body: list[gast.stmt], shapes: Shapes, primal: Collection[str], mirrored: Collection[str] = ()) -> list[gast.stmt]:
+def checked(
+    body: list[gast.stmt], shapes: Shapes, primal: Collection[str], ints: Magnitudes, mirrored: Collection[str] = ()
+) -> list[gast.stmt]:
     """The body with checks in the statements that compute the names of the primal, and in tests.
 
     Args:
         body: the statements.
         shapes: what is known of shapes, and the types of all names.
         primal: the names of the user's program.
+        ints: how large its ints may become.
         mirrored: tangents, which are written in place as the arrays are that they belong to.
 
     >>> from s2sad.lang.printer import to_source
     >>> names = {"x": Scalar("float64", weak=True), "y": Scalar("float64", weak=True), "y_bar": Scalar("float64", weak=True)}
     >>> shapes = Shapes(names, {}, {}, frozenset(), frozenset())
-    >>> print(to_source(checked(T.stmts("y = 1.0 / x + math.sqrt(x * x)\\nx_bar = -y_bar / x"), shapes, {"x", "y"})), end="")
+    >>> body = T.stmts("y = 1.0 / x + math.sqrt(x * x)\\nx_bar = -y_bar / x")
+    >>> print(to_source(checked(body, shapes, {"x", "y"}, Magnitudes(names, {}, frozenset()))), end="")
     y = div(1.0, x) + math.sqrt(x * x)
     x_bar = -y_bar / x
     """
-    check = _Check(shapes)
+    check = _Check(shapes, ints)
 
     def inner(block: list[gast.stmt]) -> list[gast.stmt]:
-        return checked(block, shapes, primal, mirrored)
+        return checked(block, shapes, primal, ints, mirrored)
 
     out = []
     for s in body:
@@ -64,7 +71,7 @@ def checked(body: list[gast.stmt], shapes: Shapes, primal: Collection[str], mirr
             if not routine.backward:
                 new.value.args = [check.visit(a) for a in new.value.args]
         elif isinstance(s, gast.Assign) and T.base_name(s.targets[0]) in primal:
-            new = gast.Assign([T.substitute(s.targets[0], {})], check.visit(T.substitute(s.value, {})), None)
+            new = gast.Assign([check.target(s.targets[0])], check.valued(s.targets[0], T.substitute(s.value, {})), None)
         elif isinstance(s, gast.AugAssign) and T.base_name(s.target) in primal:
             new = check.augmented(T.substitute(s, {}))
         elif isinstance(s, gast.AugAssign) and T.base_name(s.target) in mirrored:
@@ -79,13 +86,36 @@ def checked(body: list[gast.stmt], shapes: Shapes, primal: Collection[str], mirr
 
 
 class _Check(gast.NodeTransformer):  # type: ignore[misc]
-    def __init__(self, shapes: Shapes):
-        self.shapes, self.names = shapes, shapes.names
+    def __init__(self, shapes: Shapes, ints: Magnitudes):
+        self.shapes, self.names, self.ints = shapes, shapes.names, ints
+        self.place = False
+
+    def target(self, e: gast.expr) -> gast.expr:
+        """The target of an assignment."""
+        return self.visit(T.substitute(e, {})) if isinstance(e, gast.Subscript) else T.substitute(e, {})
+
+    def valued(self, target: gast.expr, value: gast.expr) -> gast.expr:
+        """What is assigned to a target."""
+        self.place = isinstance(target, gast.Name) and target.id in self.ints.places
+        new: gast.expr = self.visit(value)
+        self.place = False
+        return new
+
+    def inside(self, e: Any, place: bool) -> Any:
+        """An operand that is a place, or one that is not."""
+        outer, self.place = self.place, place
+        e = self.visit(e)
+        self.place = outer
+        return e
+
+    def visit_Subscript(self, e: gast.Subscript) -> gast.expr:
+        e.value, e.slice = self.inside(e.value, self.place), self.inside(e.slice, True)
+        return e
 
     def augmented(self, s: gast.AugAssign) -> gast.stmt:
         """`x /= y` of numbers as `x = x / y`, `a += b` of arrays as `a[:] += b`."""
         whole = gast.BinOp(T.loaded(s.target), s.op, s.value)
-        new = self.visit(whole)
+        new = self.valued(s.target, whole)
         if isinstance(new, gast.Call):
             return gast.Assign([s.target], new, None)
         s.value = new.right
@@ -100,7 +130,8 @@ class _Check(gast.NodeTransformer):  # type: ignore[misc]
 
     def visit_BinOp(self, e: gast.BinOp) -> gast.expr:
         original = T.substitute(e, {})
-        self.generic_visit(e)
+        place = self.place and not isinstance(e.op, FOLDS)
+        e.left, e.right = self.inside(e.left, place), self.inside(e.right, place)
         return self.operation(e, original)
 
     def operation(self, e: gast.BinOp, original: gast.BinOp) -> gast.expr:
@@ -108,15 +139,24 @@ class _Check(gast.NodeTransformer):  # type: ignore[misc]
         if type(e.op).__name__ in OPERATORS and self.weak(original) and not nonzero(original.right):
             return gast.Call(T.name(OPERATORS[type(e.op).__name__]), [e.left, e.right], [])
         if isinstance(e.op, gast.Pow) and self.weak(original) and is_float(type_of(original, self.names)):
-            k = A.number(original.right)
-            fits = k is not None and k >= 0 and float(k).is_integer() or positive(original.left)
-            if not fits and not (k is not None and k >= 0 and not_negative(original.left)):
-                return gast.Call(T.name("power"), [e.left, e.right], [])
+            return e if A.number(original.right) in (0, 1) else gast.Call(T.name("power"), [e.left, e.right], [])
+        if type(e.op).__name__ in INTEGER and not self.place and self.weak(original) and is_int(type_of(original, self.names)):
+            return e if self.fits(original) else gast.Call(T.name(INTEGER[type(e.op).__name__]), [e.left, e.right], [])
         return e
+
+    def fits(self, e: gast.BinOp) -> bool:
+        """Whether the result of an operation on ints fits into 64 bits. Sums are looked at only where something grows without a bound."""
+        if isinstance(e.op, (gast.Add, gast.Sub)):
+            return max(self.ints.of(e.left), self.ints.of(e.right)) < UNBOUNDED
+        return self.ints.unchecked(e) <= FITS
 
     def visit_Call(self, e: gast.Call) -> gast.expr:
         original = T.substitute(e, {})
-        self.generic_visit(e)
+        place = T.dotted(e.func) in PLACES and all(not is_float(type_of(a, self.names)) for a in e.args)
+        if isinstance(e.func, gast.Attribute):
+            e.func.value = self.inside(e.func.value, False)
+        e.args = [self.inside(a, place) for a in e.args]
+        e.keywords = [gast.keyword(k.arg, self.inside(k.value, False)) for k in e.keywords]
         module, _, name = (T.dotted(e.func) or "").partition(".")
         if module != "math" or f"math_{name}" not in runtime_names():
             return e

@@ -19,6 +19,7 @@ from s2sad.analysis import types as types_of
 from s2sad.analysis.activity import check_rules
 from s2sad.analysis.aliases import Aliases
 from s2sad.analysis.draws import is_draw
+from s2sad.analysis.magnitude import magnitudes
 from s2sad.analysis.shapes import Shapes
 from s2sad.analysis.verify import verify, verify_bound
 from s2sad.errors import TypeInferenceError, UnsupportedError, problem
@@ -208,7 +209,7 @@ def _emit(run: _Run, types: Mapping[str, Type], wrt: tuple[str, ...], mode: str,
     run.show("tidy", body)
     body = accumulate(body, rev.names, emitted_shapes, rev.fresh)
     run.show("accumulate", body)
-    body = checked(body, emitted_shapes, {*function.names, out} if value else function.names)
+    body = checked(body, emitted_shapes, {*function.names, out} if value else function.names, magnitudes(function))
     run.show("checks", body)
     final = legalize(replace(function, body=tuple(body), names=rev.names))
     parts: list[split.Part] = []
@@ -292,7 +293,7 @@ def _tangent(run: _Run, result: Type) -> Emitted:
     shapes = replace(shapes, names=made.names)
     body = live_statements(body, made.names, shapes, own)
     run.show("slice", body)
-    body = checked(body, shapes, {*function.names, *made.values}, made.names)
+    body = checked(body, shapes, {*function.names, *made.values}, magnitudes(function), made.names)
     run.show("checks", body)
     final = legalize(replace(function, body=tuple(body), names=made.names))
     run.show("legalize", list(final.body))
@@ -324,7 +325,7 @@ def _target(s: gast.Assign | gast.AugAssign) -> str:
 
 def _primal(run: _Run, result: Type) -> Emitted:
     check_all(run.function, adjoint=False)
-    run.step("checks", lambda f: f.with_body(checked(list(f.body), shapes_of.analyse(f, aliases_of.analyse(f)), f.names)))
+    run.step("checks", lambda f: f.with_body(checked(list(f.body), shapes_of.analyse(f, aliases_of.analyse(f)), f.names, magnitudes(f))))
     run.step("legalize", legalize)
     function = split.apart_from(run.function, run.function.name)
     run.show_vectors(function)
