@@ -66,7 +66,7 @@ class Magnitudes:
     def _operation(self, e: gast.BinOp) -> int:
         a, b = self.of(e.left), self.of(e.right)
         if isinstance(e.op, (gast.Add, gast.Sub)):
-            return max(a, b) + (min(a, b) > 0)
+            return min(max(a, b) + (min(a, b) > 0), UNBOUNDED)
         if isinstance(e.op, gast.Mod):
             return min(b, FITS)
         if isinstance(e.op, (gast.FloorDiv, gast.RShift)):
@@ -105,27 +105,31 @@ def magnitudes(function: Function) -> Magnitudes:
     ints = {n for n, t in names.items() if isinstance(t, Scalar) and t.weak and is_int(t)}
     bits = {n: 1 if names[n].dtype == "bool" else ARGUMENT if n in function.params else 0 for n in ints}  # type: ignore[union-attr]
     found = Magnitudes(names, bits, _places(function, ints))
-    counted = _counters(function, ints, found)
+    assigned = [(t, v) for s in E.walk(function.body) for t, v in _assigned(s) if t in ints and names[t] != Scalar("bool", weak=True)]
+    loops = [s for s in E.walk(function.body) if isinstance(s, gast.For) and s.target.id in ints]
     for _ in range(_ROUNDS):
         before = dict(bits)
-        for s in E.walk(function.body):
-            if isinstance(s, gast.For) and s.target.id in ints:
-                bits[s.target.id] = max(bits[s.target.id], _of_range(s.iter, found))
-            for target, value in _assigned(s):
-                if target in ints and names[target] != Scalar("bool", weak=True):
-                    own = counted.get(target)
-                    grown = isinstance(value, gast.BinOp) and target in T.loads(value)
-                    bits[target] = max(bits[target], own if own is not None and grown else found.of(value))
+        for s in loops:
+            bits[s.target.id] = max(bits[s.target.id], _of_range(s.iter, found))
+        for target, value in assigned:
+            bits[target] = max(bits[target], _bound(target, value, found))
         if bits == before:
             return found
     # what still grows has no bound
     moving = {n for n in bits if bits[n] != before[n]}
-    while True:
+    while moving:
         bits.update(dict.fromkeys(moving, UNBOUNDED))
-        more = {t for s in E.walk(function.body) for t, v in _assigned(s) if t in ints and t not in moving and t not in counted and found.of(v) > bits[t]}
-        if not more:
-            return found
-        moving |= more
+        moving = {t for t, v in assigned if _bound(t, v, found) > bits[t]}
+    return found
+
+
+def _bound(target: str, value: gast.expr, found: Magnitudes) -> int:
+    """The bits of what a name is assigned; if it is added to, those that it gets in less than 2**31 steps."""
+    if isinstance(value, gast.BinOp) and isinstance(value.op, (gast.Add, gast.Sub)) and T.same(value.left, T.name(target)):
+        step = found.of(value.right)
+        if step <= LENGTH:
+            return LENGTH + step
+    return found.of(value)
 
 
 def _assigned(s: gast.stmt) -> list[tuple[str, gast.expr]]:
@@ -146,22 +150,6 @@ def _of_range(call: gast.expr, found: Magnitudes) -> int:
     step = found.of(args[2]) - 1 if len(args) == 3 else 0
     stop = found.of(args[0 if len(args) == 1 else 1])
     return max(start, min(max(start, stop), LENGTH + step))
-
-
-def _counters(function: Function, ints: set[str], found: Magnitudes) -> dict[str, int]:
-    """Names that grow by adding what is small, with the bits that they get in less than 2**31 steps."""
-    steps: dict[str, int] = {}
-    other: set[str] = set()
-    for s in E.walk(function.body):
-        for target, value in _assigned(s):
-            if target not in ints or target not in T.loads(value):
-                continue
-            fits = isinstance(value, gast.BinOp) and isinstance(value.op, (gast.Add, gast.Sub)) and T.same(value.left, T.name(target))
-            rest = Magnitudes(found.names, {}, frozenset()).of(value.right) if fits and isinstance(value, gast.BinOp) else UNBOUNDED
-            if rest > LENGTH:
-                other.add(target)
-            steps[target] = max(steps.get(target, 0), rest)
-    return {n: LENGTH + bits for n, bits in steps.items() if n not in other}
 
 
 def _places(function: Function, ints: set[str]) -> frozenset[str]:

@@ -22,6 +22,7 @@ from s2sad.runtime.arithmetic import (
     math_sqrt,
     mod,
     power,
+    within_int,
 )
 from s2sad.runtime.axes import (
     all_of,
@@ -257,4 +258,5 @@ __all__ = [
     "var_dx",
     "var_of",
     "where_of",
+    "within_int",
 ]

@@ -92,6 +92,16 @@ def _fits(value: int, what: str, op: str, second: str = "b") -> int:
     return value
 
 
+NO_INT = "the number does not fit into 64 bits, which is what ints have here: work with floats"
+
+
+def within_int(x: Any) -> Any:
+    """`x`, if it can be made an int of 64 bits: nan and infinity raise what `int(x)` raises."""
+    if not -(2.0**63) <= int(x) < 2.0**63:
+        raise OverflowError(NO_INT)
+    return x
+
+
 COMPLEX = "a negative number to a fractional power is a complex number"
 _ZERO_POWER = _said(operator.pow, 0.0, -1.0)
 
@@ -114,13 +124,23 @@ def _with_overflow(name: str, what: str, op: str, of: Callable[..., Any]) -> Non
 
     @typed(of)
     def choose(a: Any, b: Any) -> Any:
-        text = "def impl(a, b):\n    value, over = checked(np.int64(a), np.int64(b))\n    if over:\n        raise OverflowError(message)\n    return value\n"
+        text = "def impl(a, b):\n    value, over = checked(np.int64(a), np.int64(b))\n"
+        text += "    if over:\n        raise OverflowError(message)\n    return value\n"
         return build(text, checked=checked, message=TOO_LARGE.format(what, "a", op, "b"))
 
 
 _with_overflow("mul", "the product", "*", int_mul)
 _with_overflow("add", "the sum", "+", int_add)
 _with_overflow("sub", "the difference", "-", int_sub)
+
+
+@typed(within_int)
+def _within_int(x: Any) -> Any:
+    return build(
+        f"def impl(x):\n    if x != x:\n        raise ValueError({_said(int, math.nan)!r})\n    if np.isinf(x):\n"
+        f"        raise OverflowError({_said(int, math.inf)!r})\n    if x < {-(2.0**63)!r} or x >= {2.0**63!r}:\n"
+        f"        raise OverflowError({NO_INT!r})\n    return x\n"
+    )
 
 
 @typed(int_shift)
@@ -151,7 +171,7 @@ _LARGE_POWER = _overflow(operator.pow, 1e300, 2.0)
 @typed(power)
 def _power(a: Any, b: Any) -> Any:
     lines = ["def impl(a, b):"]
-    exponent = b.literal_value if isinstance(b, types.IntegerLiteral) else "b"  # compiled code multiplies for a number that it knows
+    exponent: Any = b.literal_value if isinstance(b, types.IntegerLiteral) else "b"  # compiled code multiplies for a number that it knows
     if exponent == "b" or exponent < 0:
         lines += ["    if a == 0.0 and b < 0.0:", f"        raise ZeroDivisionError({_ZERO_POWER!r})"]
     if exponent == "b":

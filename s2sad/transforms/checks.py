@@ -11,7 +11,7 @@ known to be the same.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import gast
@@ -23,11 +23,13 @@ from s2sad.analysis.types import type_of
 from s2sad.lang import algebra as A
 from s2sad.lang import tree as T
 from s2sad.lang.routines import called
-from s2sad.lang.types import Scalar, is_array, is_float, is_int
+from s2sad.lang.types import Scalar, Type, is_array, is_float, is_int
 from s2sad.rules import runtime_names
 from s2sad.transforms.reverse import nonzero, not_negative, positive
 
 OPERATORS = {"Div": "div", "FloorDiv": "floordiv", "Mod": "mod"}
+#: What makes ints of floats.
+TO_INT = ("int", "round", "math.floor", "math.ceil", "math.trunc")
 INTEGER = {"Mult": "int_mul", "Add": "int_add", "Sub": "int_sub", "LShift": "int_shift"}
 #: Functions of math that raise where their argument is not positive, or negative, and others.
 POSITIVE, NOT_NEGATIVE = ("log", "log2", "log10"), ("sqrt", "log1p")
@@ -76,6 +78,9 @@ def checked(
             new = check.augmented(T.substitute(s, {}))
         elif isinstance(s, gast.AugAssign) and T.base_name(s.target) in mirrored:
             new = check.whole(T.substitute(s, {}))
+        elif isinstance(s, (gast.Assign, gast.AugAssign)) and any(_is_strong(n) for n in gast.walk(s.value)):
+            new = T.substitute(s, {})
+            new.value = _Singular(shapes.names).visit(new.value)
         elif isinstance(s, gast.Return) and not E.children(s):
             new = gast.Return(check.visit(T.substitute(s.value, {})) if isinstance(s.value, gast.expr) else s.value)
         else:
@@ -83,6 +88,38 @@ def checked(
             continue
         out.append(T.at(new, s))
     return out
+
+
+def _is_strong(e: gast.AST) -> bool:
+    """Whether this is a product with a factor that may be singular."""
+    return isinstance(e, gast.Call) and bool(T.dotted(e.func) == "strong")
+
+
+class _Singular(gast.NodeTransformer):  # type: ignore[misc]
+    """Singular factors of adjoints as NumPy has them, infinite where Python's numbers would raise: the primal does not raise there."""
+
+    def __init__(self, names: Mapping[str, Type]):
+        self.names = names
+        self.inside = False
+
+    def visit_Call(self, e: gast.Call) -> gast.expr:
+        if not _is_strong(e):
+            new: gast.expr = self.generic_visit(e)
+            return new
+        outer, self.inside = self.inside, True
+        self.generic_visit(e)
+        self.inside = outer
+        return e
+
+    def visit_BinOp(self, e: gast.BinOp) -> gast.expr:
+        t = type_of(e, self.names)
+        self.generic_visit(e)
+        instead = {"Div": "np.divide", "Pow": "np.power"}.get(type(e.op).__name__)
+        k = A.number(e.right)
+        certain = nonzero(e.right) if isinstance(e.op, gast.Div) else isinstance(k, int) or k is not None and (k >= 0 or k.is_integer())
+        if not self.inside or instead is None or certain or not (isinstance(t, Scalar) and t.weak):
+            return e
+        return gast.Call(T.expr(instead), [e.left, e.right], [])
 
 
 class _Check(gast.NodeTransformer):  # type: ignore[misc]
@@ -99,7 +136,14 @@ class _Check(gast.NodeTransformer):  # type: ignore[misc]
         self.place = isinstance(target, gast.Name) and target.id in self.ints.places
         new: gast.expr = self.visit(value)
         self.place = False
+        if isinstance(target, gast.Subscript) and self.to_int(target, value):
+            return gast.Call(T.name("within_int"), [new], [])
         return new
+
+    def to_int(self, target: gast.expr, value: gast.expr) -> bool:
+        """Whether a float number becomes an entry of an array of ints."""
+        to, what = type_of(T.loaded(target), self.names), type_of(value, self.names)
+        return isinstance(to, Scalar) and is_int(to) and to.dtype != "bool" and isinstance(what, Scalar) and is_float(what)
 
     def inside(self, e: Any, place: bool) -> Any:
         """An operand that is a place, or one that is not."""
@@ -157,7 +201,12 @@ class _Check(gast.NodeTransformer):  # type: ignore[misc]
             e.func.value = self.inside(e.func.value, False)
         e.args = [self.inside(a, place) for a in e.args]
         e.keywords = [gast.keyword(k.arg, self.inside(k.value, False)) for k in e.keywords]
-        module, _, name = (T.dotted(e.func) or "").partition(".")
+        callee = T.dotted(e.func) or ""
+        if callee in TO_INT and len(e.args) == 1 and isinstance(type_of(original.args[0], self.names), Scalar) \
+                and is_float(type_of(original.args[0], self.names)):
+            e.args = [gast.Call(T.name("within_int"), e.args, [])]
+            return e
+        module, _, name = callee.partition(".")
         if module != "math" or f"math_{name}" not in runtime_names():
             return e
         x = original.args[0]

@@ -25,6 +25,7 @@ from s2sad.analysis import aliases as aliases_of
 from s2sad.analysis import effects as E
 from s2sad.analysis import shapes as shapes_of
 from s2sad.analysis.aliases import Aliases
+from s2sad.analysis.magnitude import magnitudes
 from s2sad.analysis.types import type_of
 from s2sad.analysis.verify import verify_bound
 from s2sad.lang import tree as T
@@ -199,7 +200,7 @@ def sweeps(v: Variant, f: Function, stacks: Stacks, every_error: bool) -> Sweeps
     forward, backward, moved = Seam(f, rev.names, aliases, stacks).cut(body[:at], body[at + 1:])
 
     def final(part: list[gast.stmt]) -> list[gast.stmt]:
-        return list(legalize(replace(f, body=tuple(checked(part, whole, f.names)), names=rev.names)).body)
+        return list(legalize(replace(f, body=tuple(checked(part, whole, f.names, magnitudes(f))), names=rev.names)).body)
 
     names = [f.params[k] for k in v.shadows] + [f.params[k] for k in v.adjoints]
     of = f"adjoint{'s' if len(names) > 1 else ''} of {', '.join(names)}" if names else "nothing to differentiate"
@@ -415,7 +416,7 @@ class Routines:
         parts: dict[str, Part] = {}
         for v, f in self.program.recursive.items():
             shapes = shapes_of.analyse(f, aliases_of.analyse(f))
-            whole = legalize(f.with_body(checked(list(f.body), shapes, f.names)))
+            whole = legalize(f.with_body(checked(list(f.body), shapes, f.names, magnitudes(f))))
             parts[v.name] = primal(v, whole)
         for s in self.sweeps:
             for part in (s.forward, s.reverse):
