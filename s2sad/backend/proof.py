@@ -54,7 +54,7 @@ class Slope:
 
     def fits(self, x: float, slack: float) -> bool:
         """Whether a number may be the derivative; so may any where differences say nothing."""
-        return not self.tells() or abs(x - self.value) <= slack + 4 * self.doubt
+        return not self.tells() or bool(abs(x - self.value) <= slack + 4 * self.doubt)
 
 
 def scale_of(x: np.ndarray) -> np.ndarray:

@@ -216,7 +216,11 @@ def reachable(values: Iterable[Value], state: State) -> tuple[set[int], set[str]
 
 
 def describe(value: Value | None, state: State) -> str:
-    """How to call a value in a message."""
+    """How to call a value in a message.
+
+    >>> describe(Known("newton"), State({}, {})), describe(Record(tuple, (0, 1), (named("x"), named("y"))), State({}, {}))
+    ("the text 'newton'", 'a tuple of 2')
+    """
     if value is None:
         return "nothing"
     if isinstance(value, Code):

@@ -1596,7 +1596,11 @@ def len_of(t: Any) -> int | None:
 
 
 def word(key: Any) -> str:
-    """A key as a part of a name."""
+    """A key as a part of a name.
+
+    >>> word(0), word("drag coefficient")
+    ('0', 'drag_coefficient')
+    """
     text = str(key)
     return "".join(c if c.isalnum() or c == "_" else "_" for c in text)
 

@@ -84,10 +84,10 @@ def fence(function: T.Function) -> T.Function:
 
     >>> from s2sad.transforms.front import build
     >>> def f(x):
-    ...     return {"y": 2.0 * x}
+    ...     return {x, 2.0 * x}
     >>> build(f, "fence")
     Traceback (most recent call last):
-    s2sad.errors.UnsupportedError: A dict cannot be differentiated [S2S113]
+    s2sad.errors.UnsupportedError: A set cannot be differentiated [S2S113]
     """
     found: list[Problem] = []
     seen: set[int] = set()

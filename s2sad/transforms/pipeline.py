@@ -179,10 +179,12 @@ def _emit(run: _Run, types: Mapping[str, Type], wrt: tuple[str, ...], mode: str,
     forward, ret = stored.forward[:-1], stored.forward[-1]
     assert isinstance(ret, gast.Return)
     results = list(rev.results)
-    if value:
+    out = ""
+    if value or not isinstance(ret.value, gast.Name):  # without the value: in case that only it has an index that is out of range
         out = rev.fresh("value")
         rev.names[out] = result
         forward.append(T.at(gast.Assign([T.store(out)], ret.value, None), ret))
+    if value:
         results.insert(0, T.name(out))
     copies = [copy_of(p, function.names[p]) for p in function.params if is_array(function.names[p]) and is_written(p, aliases)]
     body = [*copies, T.Comment("--- forward sweep ---"), *forward, T.Comment("--- reverse sweep ---"), *stored.reverse,
@@ -209,7 +211,7 @@ def _emit(run: _Run, types: Mapping[str, Type], wrt: tuple[str, ...], mode: str,
     run.show("tidy", body)
     body = accumulate(body, rev.names, emitted_shapes, rev.fresh)
     run.show("accumulate", body)
-    body = checked(body, emitted_shapes, {*function.names, out} if value else function.names, magnitudes(function))
+    body = checked(body, emitted_shapes, {*function.names, out}, magnitudes(function))
     run.show("checks", body)
     final = legalize(replace(function, body=tuple(body), names=rev.names))
     parts: list[split.Part] = []

@@ -39,11 +39,11 @@ def typed(function: Function, types: Mapping[str, Type]) -> Function:
 
     >>> from s2sad.transforms.front import build
     >>> from s2sad.lang.types import WEAK_FLOAT, WEAK_INT
-    >>> def power(x, n):
-    ...     return x * power(x, n - 1) if n > 0 else 1.0
-    >>> f = typed(build(power), {"x": WEAK_FLOAT, "n": WEAK_INT})
+    >>> def repeated(x, n):
+    ...     return x * repeated(x, n - 1) if n > 0 else 1.0
+    >>> f = typed(build(repeated), {"x": WEAK_FLOAT, "n": WEAK_INT})
     >>> [(v.name, str(v.result)) for v in f.recursive]
-    [('power', 'float')]
+    [('repeated', 'float')]
     """
     families = {fn: Family(f.name, _own_parameters(f)) for fn, f in function.recursive.items()}
     run = _Typing(families)

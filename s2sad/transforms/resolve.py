@@ -209,7 +209,7 @@ class _Resolver(gast.NodeTransformer):  # type: ignore[misc]
                 self.renamed[n] = self.fresh(n + "_")
         # what functions and comprehensions inside bind must not clash with what becomes a parameter
         inner = [n for n in gast.walk(node) if isinstance(n, (gast.FunctionDef, gast.Lambda)) and n is not node]
-        self.fresh.used |= {name for n in inner for name in own_names(n)} | T.stores(node)
+        self.fresh.used |= {name for n in inner for name in own_names(n)} | T.stores(node.body)
         self.hidden: dict[Value, str] = {}
         self.externals: dict[str, Any] = {}
         self.external_names: dict[int, str] = {}

@@ -34,5 +34,5 @@ def test_runtime_calls(text):
 
 
 def test_every_runtime_function_has_a_type():
-    typed = {*calls.INSTEAD_OF, *calls.POINTWISE, *calls.RESULTS, "keep", "drop", "get_at", "get_mask", "take_last", *rules.TABLE}
+    typed = {*calls.INSTEAD_OF, *calls.POINTWISE, *calls.RESULTS, "keep", "drop", "get_at", "get_mask", "take_last", "stack_of", *rules.TABLE}
     assert set(runtime.__all__) <= typed

@@ -264,7 +264,7 @@ def _pow(a: Any, b: Any) -> Any:
         for _ in range(int(b)):
             out = out * a
         return out
-    return _Numpy.power(a, b)
+    return _Numpy.power(a, b) + 0j  # an exponent without a slope does not make a real array
 
 
 class Compiled:
