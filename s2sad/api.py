@@ -684,7 +684,11 @@ class _Entry:
         self.value = emitted.result
         self.compiled = load(emitted, owner._jit)
         self.exact = isinstance(self.compiled, CPUDispatcher)  # it refuses arguments of other types itself
-        self.seed = () if owner._mode in ("primal", "tangent") else (np.float32(1.0) if getattr(self.value, "dtype", "") == "float32" else 1.0,)
+        self.seed: tuple[Any, ...] = ()
+        if owner._mode not in ("primal", "tangent"):
+            # in plain Python a NumPy float, as divisions by zero (of an adjoint, by the size of an empty array) are not errors there
+            one = 1.0 if owner._jit else np.float64(1.0)
+            self.seed = (np.float32(1.0) if getattr(self.value, "dtype", "") == "float32" else one,)
 
     def compile(self, signature: Sequence[Any]) -> None:
         """Compile for arguments of these Numba types."""

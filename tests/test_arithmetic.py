@@ -224,3 +224,17 @@ def flat(a, n, m):
 def test_places_and_counters_are_not_checked():
     text = s2sad.value_and_grad(flat, jit=False).source(np.ones(6), 2, 3)
     assert text.count("int_mul(") == 1 and "int_mul(n, len(a))" in text, text
+
+
+def test_powers_of_math():
+    def f(a, b):
+        return math.pow(a, b)
+
+    for jit in (False, True):
+        g = s2sad.differentiable(f, jit=jit)
+        assert g(2.0, 3.0) == 8.0 and g(math.inf, -1.0) == 0.0 and g(-2.0, 3.0) == -8.0
+        for args, error in (((0.0, -1.0), ValueError), ((-1.0, 0.5), ValueError), ((10.0, 400.0), OverflowError)):
+            with pytest.raises(error) as plain:
+                f(*args)
+            with pytest.raises(error, match=str(plain.value)):
+                g(*args)

@@ -373,3 +373,20 @@ def test_programs(f, calls, forms, jit):
                     np.testing.assert_array_equal(a, b)
             except AssertionError as e:
                 raise AssertionError(f"{f.__name__}{args}: {found[:2]}, expected {expected[:2]}") from e
+
+
+def test_an_index_error_of_the_returned_expression():
+    def f(x, a):
+        return a[x.size] + 0.0 * a[0]
+
+    for make in (s2sad.grad, s2sad.value_and_grad):
+        with pytest.raises(IndexError):
+            make(f, wrt="x", jit=False)(np.ones(3), np.ones(3))
+
+
+def test_adjoints_are_divided_by_the_size_of_an_empty_array_without_an_error():
+    def f(x, c):
+        return 2.0 * c + np.mean(x * x)
+
+    x_bar, c_bar = s2sad.grad(f, wrt=("x", "c"), jit=False)(np.empty(0), 1.0)
+    assert x_bar.shape == (0,) and c_bar == 2.0

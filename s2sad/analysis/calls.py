@@ -18,7 +18,7 @@ INSTEAD_OF: Mapping[str, str] = {
     "comb": "math.comb", "perm": "math.perm", "lcm": "math.lcm", "isqrt": "math.isqrt", "fsum": "math.fsum", "prod_in_order": "math.prod",
     "dist": "math.dist", "sum_in_order": "sum", "any_true": "any", "all_true": "all",
     "swapped": "np.swapaxes", "moved": "np.moveaxis", "tril_of": "np.tril", "triu_of": "np.triu", "where_of": "np.where",
-    **{f"math_{f}": f"math.{f}" for f in "acos acosh asin atanh cosh exp expm1 log log10 log1p log2 sinh sqrt".split()}}
+    **{f"math_{f}": f"math.{f}" for f in "acos acosh asin atanh cosh exp expm1 log log10 log1p log2 pow sinh sqrt".split()}}
 POINTWISE = ("strong", "pow_dx", "pow_dp", "share", "share_number", "ratio", "sigmoid", "sinc_dx", "digamma", "log_base", "heaviside")
 WRITERS = ("add_at", "set_at", "add_mask", "set_mask", "copyto", "add_to", "subtract_from", "multiply_by", "divide_by")
 

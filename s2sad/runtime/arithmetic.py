@@ -226,3 +226,24 @@ def _checked(name: str) -> Callable[..., Any]:
 math_acos, math_acosh, math_asin, math_atanh = map(_checked, ("acos", "acosh", "asin", "atanh"))
 math_cosh, math_exp, math_expm1, math_sinh = map(_checked, ("cosh", "exp", "expm1", "sinh"))
 math_log, math_log10, math_log1p, math_log2, math_sqrt = map(_checked, ("log", "log10", "log1p", "log2", "sqrt"))
+
+
+def math_pow(a: Any, b: Any) -> Any:
+    """`math.pow(a, b)`, which raises outside of its domain."""
+    return math.pow(a, b)
+
+
+_POW_OUTSIDE, _POW_LARGE = _said(math.pow, 0.0, -1.0), _said(math.pow, 1e300, 2.0)
+
+
+@typed(math_pow)
+def _math_pow(a: Any, b: Any) -> Any:
+    return build(f"""def impl(a, b):
+    y = math.pow(a, b)
+    if np.isfinite(a) and np.isfinite(b):
+        if a == 0.0 and b < 0.0 or a < 0.0 and b != np.floor(b):
+            raise ValueError({_POW_OUTSIDE!r})
+        if np.isinf(y):
+            raise OverflowError({_POW_LARGE!r})
+    return y
+""", math=math)

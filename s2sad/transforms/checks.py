@@ -142,8 +142,11 @@ class _Check(gast.NodeTransformer):  # type: ignore[misc]
 
     def to_int(self, target: gast.expr, value: gast.expr) -> bool:
         """Whether a float number becomes an entry of an array of ints."""
-        to, what = type_of(T.loaded(target), self.names), type_of(value, self.names)
-        return isinstance(to, Scalar) and is_int(to) and to.dtype != "bool" and isinstance(what, Scalar) and is_float(what)
+        to = type_of(T.loaded(target), self.names)
+        if not (isinstance(to, Scalar) and is_int(to) and to.dtype != "bool"):
+            return False
+        what = type_of(value, self.names)
+        return isinstance(what, Scalar) and is_float(what)
 
     def inside(self, e: Any, place: bool) -> Any:
         """An operand that is a place, or one that is not."""

@@ -65,7 +65,7 @@ def live_statements(body: list[gast.stmt], names: Mapping[str, Type], shapes: Sh
 
 
 def unique_accesses(forward: list[gast.stmt], kept: list[gast.stmt], names: Mapping[str, Type], bars: Mapping[str, str]) -> list[gast.stmt]:
-    """Statements of the forward sweep with a subscript that nothing kept certainly has, on the same array or its adjoint; calls that get arrays are such.
+    """Statements of the forward sweep with a subscript that nothing kept certainly has, on the same array or its adjoint; and calls that get arrays.
 
     Without them an index that is out of range would go unnoticed. What is kept has it for certain if it stands in the same branches and loops, and
     the names in the subscript have one value there.

@@ -115,7 +115,7 @@ def difference(plain: Callable[..., Any], fast: Any, program: Program, outcome: 
     fast.disable_compile()
     near = 1e-3 if program.single else 1e-8
     for other in outcome.sets:
-        one, two = _run(plain, other, seed), _run(fast, other, seed)
+        one, two = _run(plain, other, tuple(np.float64(v) if type(v) is float else v for v in seed)), _run(fast, other, seed)
         if isinstance(one[0], Exception) or isinstance(two[0], Exception):
             if type(one[0]) is not type(two[0]):
                 return "compiled", f"interpreted {one[0]!r}, compiled {two[0]!r}, for {other.args}"
