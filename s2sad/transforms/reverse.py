@@ -8,8 +8,10 @@ The adjoint of a name is zero where the name is not live in the differentiable s
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 import gast
@@ -692,11 +694,11 @@ class _Reverse:
 
 
 def power(x: gast.expr, p: gast.expr) -> tuple[gast.expr, bool] | None:
-    """d x**p / dx for a literal exponent."""
+    """d x**p / dx for a literal exponent; p - 1 in decimals, as it is written: -0.1 for p = 0.9."""
     k = A.number(p)
     if k is None:
         return None
-    one_less = A.literal(k - 1)
+    one_less = A.literal(float(Decimal(repr(k)) - 1) if isinstance(k, float) and math.isfinite(k) else k - 1)
     if k == 0:
         return T.const(0.0), False
     if k == 1:

@@ -14,5 +14,5 @@ def friction_adjoint(re, roughness, f_bar=1.0):
         # s = roughness / 3.7 + 5.74 / re ** 0.9
         roughness_bar += s_bar / 3.7
         t = re ** 0.9
-        re_bar = strong(-(5.74 * s_bar / t / t), 0.9 * re ** -0.09999999999999998)
+        re_bar = strong(-(5.74 * s_bar / t / t), 0.9 * np.power(re, -0.1))
     return re_bar, roughness_bar
