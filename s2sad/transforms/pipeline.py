@@ -334,8 +334,9 @@ def _primal(run: _Run, result: Type) -> Emitted:
     doc = f"Primal of `{function.name}`."
     used = T.all_names(function.body)
     externals = {n: f for n, f in function.externals.items() if n in used}
-    return printed(function, function.name, function.params, {}, doc, function, externals, result, run.wrt, aliases_of.analyse(function), (),
-                   split.primals(function))
+    body, parts = split.primals(function)
+    return printed(function, function.name, function.params, {}, doc, function.with_body(body), externals, result, run.wrt,
+                   aliases_of.analyse(function), (), parts)
 
 
 def typed(function: Function, types: Mapping[str, Type]) -> Function:

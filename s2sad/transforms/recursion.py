@@ -114,7 +114,16 @@ class _Typing:
         """The program and the variants that are really called, with types; every call says by its name which variant it means."""
         used: list[tuple[Variant, Function]] = []
         functions = (function, *(family.function for family in self.families.values()))
-        taken = T.Fresh(TAKEN.union(*(_own_names(f) for f in functions)))
+        taken = set(TAKEN).union(*(_own_names(f) for f in functions))
+
+        def named(wish: str) -> str:
+            """A name that is free, and those of its sweeps as well."""
+            name, k = wish, 2
+            while {name, f"{name}_forward", f"{name}_reverse"} & taken:
+                name, k = f"{wish}_{k}", k + 1
+            taken.update((name, f"{name}_forward", f"{name}_reverse"))
+            return name
+
 
         def reach(f: Function, params: Mapping[str, Type]) -> Function:
             names = dict(self.infer(f, params, partial=False))
@@ -128,7 +137,7 @@ class _Typing:
                     v = static.value.variants[tuple(t for t in given if t is not None)]
                     calls[id(s)] = v
                     if all(v is not known for known, _ in used):
-                        v.name = taken(v.name)
+                        v.name = named(v.name)
                         used.append((v, static.value.function))
             names = {n: t for n, t in names.items() if not (isinstance(t, Static) and isinstance(t.value, Family))}
             names.update({v.name: Static(v) for v in calls.values()})

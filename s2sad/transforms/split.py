@@ -42,6 +42,8 @@ from s2sad.transforms.slice import live_statements, unique_accesses
 from s2sad.transforms.storage import store
 from s2sad.transforms.tidy import tidy
 
+#: So many calls of recursive functions may be open, if they are small.
+ROOM = 10_000
 PLURALS = {"float64": "floats", "int64": "ints", "bool": "bools"}
 
 
@@ -61,7 +63,9 @@ class Part:
 class Stacks:
     """The stacks of a program: name to an example of what is kept there."""
 
+    fresh: T.Fresh
     examples: dict[str, gast.expr] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
 
     def of(self, t: Type, listed: bool) -> str:
         """The stack for values of a type, or for lists of such values."""
@@ -69,7 +73,10 @@ class Stacks:
         words = PLURALS.get(t.dtype, f"{t.dtype}s")
         if isinstance(t, Array):
             words = f"arrays_{t.ndim}d" + (f"_{t.dtype}" if t.dtype != "float64" else "") + {"C": "", "F": "_f", "A": "_strided"}[t.layout]
-        name = f"saved_{'lists_of_' if listed else ''}{words}"
+        wish = f"saved_{'lists_of_' if listed else ''}{words}"
+        if wish not in self.names:
+            self.names[wish] = self.fresh(wish)
+        name = self.names[wish]
         example = example_of(t)
         self.examples[name] = gast.List([example], gast.Load()) if listed else example
         return name
@@ -360,6 +367,28 @@ def names_of_routines(names: Mapping[str, Type]) -> list[str]:
     return [n for n, t in names.items() if isinstance(t, Static) and isinstance(t.value, Routine)]
 
 
+def limited(part: Part, limit: int) -> Part:
+    """A function that counts in `depth` how many calls are open, and raises what Python raises before the stack of compiled code is full."""
+    text = f"if depth > {limit}:\n    raise RecursionError('maximum recursion depth exceeded')"
+    depth = depth_name(part)
+    return replace(part, params=(*part.params, depth), body=[*(T.rename(s, {"depth": depth}) for s in T.stmts(text)), *part.body])
+
+
+def depth_name(part: Part) -> str:
+    """A name for the counter in a function."""
+    return T.Fresh(T.all_names(part.body) | set(part.params))("depth")
+
+
+def deepest(parts: Iterable[Part]) -> int:
+    """How many calls may be open: compiled code takes so much of the stack for each name, as measured, and half a stack of 8 MB is enough for all."""
+    most = ROOM
+    for part in parts:
+        names = T.all_names(part.body) & set(part.names)
+        arrays = sum(is_array(part.names[n]) for n in names)
+        most = min(most, 4_000_000 // (500 + 60 * (len(names) - arrays) + 400 * arrays))
+    return max(1000, most // 500 * 500)
+
+
 def apart_from(program: Function, name: str) -> Function:
     """The program with another name for a recursive function that is called as the main function is printed."""
     same = [v for v in program.recursive if v.name == name]
@@ -375,9 +404,22 @@ def apart_from(program: Function, name: str) -> Function:
     return replace(renamed(program), recursive=MappingProxyType({v: renamed(f) for v, f in program.recursive.items()}))
 
 
-def primals(program: Function) -> list[Part]:
-    """The recursive functions of a program that is ready to be printed, as they are."""
-    return [primal(v, f) for v, f in program.recursive.items()]
+def primals(program: Function) -> tuple[list[gast.stmt], list[Part]]:
+    """The main function's body of a program that is ready to be printed, and the recursive functions as they are."""
+    parts = [primal(v, f) for v, f in program.recursive.items()]
+    limit = deepest(parts)
+    counted = {v.name for v in program.recursive}
+    return with_depth(program.body, counted, "1"), [counting(limited(part, limit), counted) for part in parts]
+
+
+def counting(part: Part, counted: Collection[str]) -> Part:
+    """A function that hands its counter on."""
+    return replace(part, body=with_depth(part.body, counted, f"{part.params[-1]} + 1"))
+
+
+def with_depth(body: Iterable[gast.stmt], counted: Collection[str], depth: str) -> list[gast.stmt]:
+    """The body with the counter as last argument of calls."""
+    return with_arguments(body, {n: [T.expr(depth)] for n in counted})
 
 
 def primal(v: Variant, f: Function) -> Part:
@@ -396,7 +438,7 @@ class Routines:
 
     def __init__(self, program: Function, every_error: bool):
         self.program = program
-        self.stacks = Stacks()
+        self.stacks = Stacks(T.Fresh(n for f in (program, *program.recursive.values()) for n in (*T.all_names(f.body), *f.params)))
         self.sweeps = [sweeps(v, f, self.stacks, every_error) for v, f in program.recursive.items() if v.differentiable]
         changed = True
         while changed:  # a caller hands its callee the stacks of that
@@ -410,9 +452,12 @@ class Routines:
         """The stacks that each sweep is given."""
         return {part.name: sorted(s.stacks) for s in self.sweeps for part in (s.forward, s.reverse)}
 
+    def counted(self) -> set[str]:
+        """The functions that count how deep they are: a reverse sweep goes no deeper than the forward sweep has gone."""
+        return {v.name for v in self.program.recursive} | {s.forward.name for s in self.sweeps}
+
     def parts(self, body: Iterable[gast.stmt]) -> list[Part]:
         """The functions that a body calls, directly or through others, callees first where that is possible."""
-        given = self.arguments()
         parts: dict[str, Part] = {}
         for v, f in self.program.recursive.items():
             shapes = shapes_of.analyse(f, aliases_of.analyse(f))
@@ -420,8 +465,12 @@ class Routines:
             parts[v.name] = primal(v, whole)
         for s in self.sweeps:
             for part in (s.forward, s.reverse):
-                params = (*part.params, *given[part.name])
-                parts[part.name] = replace(part, params=params, body=with_stacks(unreturned(part.body), given))
+                parts[part.name] = replace(part, body=unreturned(part.body))
+        limit = deepest(parts.values())
+        given, counted = self.arguments(), self.counted()
+        for n, part in parts.items():
+            part = counting(limited(part, limit), counted) if n in counted else replace(part, body=with_depth(part.body, counted, "1"))
+            parts[n] = replace(part, params=(*part.params, *given.get(n, ())), body=with_arguments(part.body, stacks_of(given)))
         wanted, reached = T.all_names(body), set()
         while new := {n for n in parts if n in wanted and n not in reached}:
             reached |= new
@@ -439,14 +488,19 @@ class Routines:
         used = T.all_names(body)
         stacks = sorted({n for name, ns in given.items() if name in used for n in ns})
         new: list[gast.stmt] = [gast.Assign([T.store(n)], gast.Call(T.name("stack_of"), [self.stacks.examples[n]], []), None) for n in stacks]
-        return [*new, *with_stacks(body, given)]
+        return [*new, *with_arguments(with_depth(body, self.counted(), "1"), stacks_of(given))]
 
 
-def with_stacks(body: Iterable[gast.stmt], stacks: Mapping[str, list[str]]) -> list[gast.stmt]:
-    """The body with the stacks as last arguments of the calls of sweeps; `stacks` by the name of the sweep."""
+def stacks_of(given: Mapping[str, list[str]]) -> dict[str, list[gast.expr]]:
+    """The names of stacks as arguments."""
+    return {n: [T.name(stack) for stack in stacks] for n, stacks in given.items()}
+
+
+def with_arguments(body: Iterable[gast.stmt], more: Mapping[str, list[gast.expr]]) -> list[gast.stmt]:
+    """The body with further arguments of calls, by the name of what is called."""
     body = T.copied(body)
     for s in E.walk(body):
         value = s.value if isinstance(s, (gast.Assign, gast.Expr)) else None
-        if isinstance(value, gast.Call) and isinstance(value.func, gast.Name) and value.func.id in stacks:
-            value.args += [T.name(n) for n in stacks[value.func.id]]
+        if isinstance(value, gast.Call) and isinstance(value.func, gast.Name):
+            value.args += copy.deepcopy(more.get(value.func.id, []))
     return body
