@@ -85,7 +85,7 @@ def said_once(body: list[gast.stmt]) -> list[gast.stmt]:
 
 
 def handed_on(body: list[gast.stmt], names: Mapping[str, Type]) -> list[gast.stmt]:
-    """`t = g(x); y = t` to `y = g(x)`, where g is a routine (perhaps with several results) and t is used nowhere else."""
+    """`t = g(x); y = t` to `y = g(x)`, where g is a routine and t is used nowhere else; `t = g(x)` to `g(x)` if t is not used at all."""
     if not any(called(s, names) is not None for s in E.walk(body)):
         return body
     count = Counter(n.id for s in body for n in gast.walk(s) if isinstance(n, gast.Name))
@@ -94,7 +94,10 @@ def handed_on(body: list[gast.stmt], names: Mapping[str, Type]) -> list[gast.stm
         out: list[gast.stmt] = []
         call: gast.Assign | None = None
         for s in block:
-            if isinstance(s, gast.Assign) and called(s, names) is not None:
+            routine = called(s, names)
+            if isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name) and routine is not None and count[s.targets[0].id] == 1:
+                s, call = gast.Expr(s.value), None
+            elif isinstance(s, gast.Assign) and routine is not None:
                 s = call = copy.copy(s)
                 s.targets = T.copied(s.targets)
             elif (call is not None and isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name) and isinstance(s.value, gast.Name)

@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 
+from s2sad import adjoint_of
+
 
 def power(x, n):
     if n == 0:
@@ -362,7 +364,280 @@ def kept_test(x, n):
     return y * x
 
 
-F8 = np.float64
+def halves(a):
+    if a.size < 2:
+        if a.size == 1:
+            a[0] = a[0] * a[0]
+        return
+    m = a.size // 2
+    halves(a[:m])
+    halves(a[m:])
+    for k in range(m):
+        t = a[k] + a[k + m]
+        a[k + m] = a[k] * a[k + m]
+        a[k] = t
+
+
+def on_views(x):
+    a = x.copy()
+    halves(a)
+    return np.sum(a * a)
+
+
+def gcd(a, b):
+    return a if b == 0 else gcd(b, a % b)
+
+
+def with_gcd(x, n):
+    s = 0.0
+    for i in range(n):
+        k = gcd(i + 12, 18)
+        s += math.sin(x * k) * k
+        x = x * 1.01
+    return s
+
+
+def with_gcd_arrays(x, y):
+    for i in range(x.size):
+        k = gcd(i + 12, 18)
+        y[i] = x[i] * x[i] * k
+    return np.sum(y * y)
+
+
+def const_call(x, n):
+    c = power(1.5, n)
+    return x * c + power(x, n) * c
+
+
+def two_types(x, n):
+    return power(2, n) * x + power(x, n) + float(power(np.float32(1.5), n))
+
+
+def entry_given(a, v, n):
+    if n == 0:
+        return v * a[0]
+    a[0] = a[0] * 1.1 + v
+    r = entry_given(a, a[0] * a[1], n - 1)
+    a[1] = a[1] * r * 0.1
+    return r + a[1]
+
+
+def entries_given(x, n):
+    a = x.copy()
+    r = entry_given(a, a[0], n)
+    r += entry_given(a, a[a.size - 1], n)
+    return r * a[0] + np.sum(a)
+
+
+def exponentials(u, n):
+    out = np.exp(u * 0.3)
+    if n > 0:
+        v = exponentials(out, n - 1)
+        v[0] = v[0] * v[1]
+        out = out * v
+        w = np.tanh(out)
+        return w
+    return out
+
+
+def result_changed(x, n):
+    v = exponentials(x, n)
+    v[0] = 3.0 * v[1]
+    v *= v
+    return np.sum(v * v)
+
+
+def dot_from(a, b, i):
+    if i == a.size:
+        return 0.0
+    return a[i] * b[i] + dot_from(a, b, i + 1)
+
+
+def same_args(x):
+    return dot_from(x, x, 0) + dot_from(x[1:], x[:-1], 0)
+
+
+def use_while(x, n):
+    k = 0
+    while power(x, n) > 0.01 and k < 20:
+        x = x * 0.8
+        k += 1
+        if k > 15:
+            break
+    return x * hermite(x, 3)
+
+
+def contains(a, v, i):
+    if i >= a.size:
+        return False
+    if a[i] > v:
+        return True
+    return contains(a, v, i + 1)
+
+
+def use_bool(x, v):
+    s = 0.0
+    for k in range(x.size):
+        if contains(x, v * k, 0):
+            s += x[k] * v
+        else:
+            s -= x[k] * x[k]
+    return s
+
+
+def share(x, n):
+    return x if n == 0 else math.sin(share(x * x, n - 1))
+
+
+def names_taken(x, n):
+    share_forward = x * 2.0
+    depth = share(share_forward, n)
+    saved_floats = share(depth, n)
+    return saved_floats * depth + share_forward
+
+
+def by_keyword(x, n=3, *, scale=2.0):
+    return x * scale if n == 0 else by_keyword(x * x, scale=scale * 1.1, n=n - 1) + scale
+
+
+def keywords(x, s):
+    return by_keyword(x) + by_keyword(x, 2) + by_keyword(x, scale=s, n=1)
+
+
+def cube(x):
+    return x * x * x
+
+
+@adjoint_of(cube)
+def cube_adjoint(x, y, y_bar):
+    return 3.0 * x * x * y_bar
+
+
+def with_rule(x, n):
+    return cube(x) if n == 0 else cube(with_rule(x * 0.9, n - 1)) + x
+
+
+def guarded(x, n):
+    if n < 0:
+        raise ValueError(f"n is {n}")
+    return x if n == 0 else x * guarded(x, n - 1)
+
+
+def closure_maker(c):
+    def inner(x, n):
+        return x * c if n == 0 else inner(x + c, n - 1) * x
+
+    return inner
+
+
+enclosed = closure_maker(1.7)
+
+
+def hanoi(x, n, a, b, c):
+    if n == 0:
+        return
+    hanoi(x, n - 1, a, c, b)
+    x[b] = x[b] + 0.5 * x[a] * x[c]
+    x[a] = math.sin(x[a])
+    hanoi(x, n - 1, c, b, a)
+
+
+def hanoi_main(x, n):
+    p = x * 1.0
+    hanoi(p, n, 0, 1, 2)
+    return p[0] + 2 * p[1] + 3 * p[2]
+
+
+def own_arg(x, n):
+    if n == 0:
+        return np.sum(x * x)
+    x[0] = x[0] * x[1]
+    return own_arg(x, n - 1) * 0.5 + x[0]
+
+
+def permuted_sum(p, x, k, n):
+    if k == n:
+        s = 1.0
+        for i in range(n):
+            s *= x[i, p[i]]
+        return s
+    total = 0.0
+    for i in range(k, n):
+        t = p[k]
+        p[k] = p[i]
+        p[i] = t
+        total += permuted_sum(p, x, k + 1, n)
+        t = p[k]
+        p[k] = p[i]
+        p[i] = t
+    return total
+
+
+def permanent(x):
+    n = x.shape[0]
+    p = np.arange(n)
+    return permuted_sum(p, x, 0, n)
+
+
+def halved_step(y, t, h, tol, n):
+    k1 = -y * y + t
+    y1 = y + h * k1
+    k2 = -y1 * y1 + t + h
+    y2 = y + 0.5 * h * (k1 + k2)
+    if abs(y2 - y1) < tol or n == 0:
+        return y2
+    return halved_step(halved_step(y, t, 0.5 * h, tol, n - 1), t + 0.5 * h, 0.5 * h, tol, n - 1)
+
+
+def ode(y, h):
+    return halved_step(y, 0.0, h, 1e-3, 8)
+
+
+def ends_in_int(x, n):
+    if n == 0:
+        return 1
+    return x * ends_in_int(x, n - 1)
+
+
+def loop_views(m, n):
+    if n == 0:
+        return 0.0
+    s = 0.0
+    for i in range(m.shape[0]):
+        row = m[i]
+        row[0] = row[0] * row[1]
+        s += loop_views(m, n - 1) + row[0]
+    return s
+
+
+def rows_in_loop(x, n):
+    m = x * 1.0
+    return loop_views(m, n) + np.sum(m)
+
+
+def whole_updates(a, n):
+    a += a[0] * 0.1
+    if n > 0:
+        a[1:] *= 0.5
+        whole_updates(a, n - 1)
+        a[a > 1.0] = a[a > 1.0] * 0.7
+    a *= 1.1
+
+
+def updated(x, n):
+    a = x.copy()
+    whole_updates(a, n)
+    return np.sum(a * a * a)
+
+
+def collatz(x, n):
+    if n == 1:
+        return x
+    if n % 2 == 0:
+        return collatz(x * 0.9, n // 2) + x
+    return math.cos(collatz(x + 0.1, 3 * n + 1))
+
+
 U = np.array([0.7, 1.3, -0.4, 0.9, 0.25])
 M3 = np.array([[1.0, 0.3, -0.7], [0.2, 2.0, 0.1], [0.5, -0.4, 1.5]])
 
@@ -397,4 +672,27 @@ EXAMPLES = [
     (nested, "x", [(U, 0), (U, 2), (U[::-1], 1)]),
     (counts, "x", [(0.9, 0), (0.9, 4)]),
     (kept_test, "x", [(0.9, n) for n in (0, 1, 4)] + [(0.3, 3), (2.0, 3)]),
+    (on_views, "x", [(U,), (np.linspace(0.1, 1.0, 8),), (np.zeros(0),), (np.array([0.5]),), (U[::-1],)]),
+    (with_gcd, "x", [(0.3, 0), (0.3, 6)]),
+    (with_gcd_arrays, "x y", [(U, U.copy())]),
+    (const_call, "x", [(1.1, 3)]),
+    (two_types, "x", [(1.1, 3)]),
+    (entries_given, "x", [(U, 0), (U, 1), (U * 0.5, 3)]),
+    (result_changed, "x", [(U, 0), (U, 1), (U, 2)]),
+    (same_args, "x", [(U,), (np.array([2.0]),)]),
+    (use_while, "x", [(1.2, 2), (0.005, 1)]),
+    (use_bool, "x v", [(U, 0.5)]),
+    (names_taken, "x", [(0.4, 2)]),
+    (keywords, "x s", [(0.4, 1.5)]),
+    (with_rule, "x", [(0.8, 0), (0.8, 2)]),
+    (guarded, "x", [(0.8, 3)]),
+    (enclosed, "x", [(0.8, 3)]),
+    (hanoi_main, "x", [(U[:3], 0), (U[:3], 4)]),
+    (own_arg, "x", [(U, 0), (U, 3)]),
+    (permanent, "x", [(M3,), (M3[:1, :1],)]),
+    (ode, "y h", [(0.7, 1.3)]),
+    (ends_in_int, "x", [(0.8, 0), (0.8, 3)]),
+    (rows_in_loop, "x", [(M3, 1), (M3 * 0.5, 2)]),
+    (updated, "x", [(U * 0.5, 0), (U * 0.5, 2)]),
+    (collatz, "x", [(0.4, 7)]),
 ]

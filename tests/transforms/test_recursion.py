@@ -1,6 +1,8 @@
 """Recursive functions: gradients against differences, values against Python, and what is refused."""
 
 import copy
+import math
+import sys
 
 import numpy as np
 import pytest
@@ -61,6 +63,80 @@ def test_gradient(f, wrt, args):
 def test_compiled(f):
     wrt, args = next((w, a) for g, w, a in R.EXAMPLES if g is f)
     check(f, wrt.split(), args[0], jit=True)
+
+
+def test_primal_compiled():
+    p = grad(R.fibonacci, wrt="a").primal
+    assert p(0.4, 1.1, 7) == pytest.approx(R.fibonacci(0.4, 1.1, 7), rel=1e-14)
+    a = R.U.copy()
+    b = R.U.copy()
+    assert grad(R.own_arg).primal(a, 3) == pytest.approx(R.own_arg(b, 3), rel=1e-14)
+    np.testing.assert_array_equal(a, b)
+
+
+# --- errors of the program -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_the_programs_own_exception(jit):
+    with pytest.raises(ValueError, match="n is -1"):
+        grad(R.guarded, jit=jit)(0.5, -1)
+
+
+def out_of_range(a, k):
+    return 0.0 if k < 0 else a[k + 1] * out_of_range(a, k - 1)
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_subscripts_are_checked(jit):
+    with pytest.raises(IndexError):
+        grad(out_of_range, jit=jit)(np.ones(3), 2)
+
+
+def endless(x, n):
+    return x if n == 0 else x * endless(x, n + 1)
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_endless_recursion_raises(jit):
+    with pytest.raises(RecursionError):
+        grad(endless, jit=jit)(0.5, 1)
+
+
+def chain(x, n):
+    return x if n == 0 else 0.999 * chain(x, n - 1) + math.sin(x)
+
+
+def test_as_deep_as_python_goes():
+    x_bar = grad(chain)(0.3, 950)
+    assert x_bar == pytest.approx(difference(chain, (0.3, 950), 0, 1.0), rel=1e-8)
+
+
+def test_work_is_linear_in_the_number_of_calls():
+    """Every call is made once in each sweep: not again by each of its callers."""
+    g = grad(chain, jit=False)
+    g(0.3, 1)
+    counts = {}
+    for n in (10, 20, 40):
+        seen: list[str] = []
+
+        def note(frame, event, _, seen=seen):
+            if event == "call":
+                seen.append(frame.f_code.co_name)
+
+        sys.setprofile(note)
+        try:
+            g(0.3, n)
+        finally:
+            sys.setprofile(None)
+        counts[n] = seen.count("chain_forward"), seen.count("chain_reverse")
+    assert counts == {n: (n + 1, n + 1) for n in (10, 20, 40)}
+
+
+def test_explain_names_the_stacks():
+    g = grad(R.fibonacci, wrt="a", jit=False)
+    g(0.4, 1.1, 3)
+    assert "`fibonacci_out_2` of every call goes to `saved_floats`; 8*calls bytes" in g.explain()
 
 
 # --- refusals ---------------------------------------------------------------------------
