@@ -79,6 +79,8 @@ class Function:
     recursive: Mapping[Any, Function] = field(default_factory=lambda: MappingProxyType({}))  # of the program: its recursive functions
     # how the result (a value, or a tuple of them: the leaves in order) is put together, if it is no plain value
     result: Structure | None = None
+    # parts of arguments, as the user writes them, that the function binds anew
+    changed: tuple[str, ...] = ()
 
     def opaque(self) -> list[Any]:
         """The opaque functions that the program calls."""

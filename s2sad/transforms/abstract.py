@@ -130,7 +130,7 @@ class Obj:
     cls: type
     keys: tuple[Any, ...]
     items: tuple[Value, ...]
-    owner: str = ""  # the global that it is, which cannot be changed
+    owner: str = ""  # what it is, if it cannot be changed
     bound: bool = False  # its items are variables
 
     def get(self, key: Any) -> Value | None:

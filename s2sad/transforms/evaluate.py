@@ -430,7 +430,7 @@ class Evaluator:
             self.refuse(t, "S2S117", f"A part of {describe(base, self.state)} cannot be assigned", "t = (a, b)  # a new one")
         obj = self.state.heap[base.id]
         if obj.owner:
-            self.refuse(t, "S2S129", f"The global `{obj.owner}` is written", "# an argument, or a value of the function's own",
+            self.refuse(t, "S2S129", f"{obj.owner} is written", "# an argument, or a value of the function's own",
                         "What a function changes has to be an argument or a value of its own.")
         if obj.kind == "list" and key not in obj.keys:
             self.refuse(t, "S2S128", f"The list has {len(obj.keys)} items, and item {key} is assigned", "xs[0] = x")
@@ -525,7 +525,7 @@ class Evaluator:
             return Record(cls, keys if not hasattr(cls, "_fields") else cls._fields, tuple(items))
         if kind == "list" and all(isinstance(v, Code) for v in items):
             return self.new_list(items)
-        return self.new_object(kind, cls, keys, items, owner=title, bound=True)
+        return self.new_object(kind, cls, keys, items, owner=f"The global `{title}`", bound=True)
 
     def hide(self, read: Any, wish: str) -> str:
         """The hidden parameter for a number or an array from outside."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NoReturn
@@ -13,6 +13,7 @@ import gast
 from s2sad.errors import UnsupportedError, problem
 from s2sad.lang import tree as T
 from s2sad.lang.source import read, unwrap
+from s2sad.lang.structure import Structure
 from s2sad.transforms.definite import definite
 from s2sad.transforms.fence import fence
 from s2sad.transforms.inline import inline
@@ -23,12 +24,12 @@ from s2sad.transforms.specialize import specialize
 from s2sad.transforms.tuples import scalar_tuples
 
 
-def passes() -> list[tuple[str, Callable[[Any], Any]]]:
+def passes(entry: Mapping[str, Structure] | None = None) -> list[tuple[str, Callable[[Any], Any]]]:
     """The passes of the front end in order; the first takes a Python function, each of the others the result of the one before."""
     loader = Loader()
     return [
         ("resolve", lambda fn: loader.start(unwrap(fn))),
-        ("specialize", lambda resolved: specialize(loader.root, loader)[0]),
+        ("specialize", lambda resolved: specialize(loader.root, loader, entry)[0]),
         ("fence", fence),
         ("normalize", everywhere(normalize)),
         ("definite", everywhere(definite)),
@@ -46,8 +47,8 @@ def everywhere(change: Callable[[T.Function], T.Function]) -> Callable[[T.Functi
     return whole
 
 
-def build(fn: Any, after: str | None = None) -> T.Function:
-    """The function in normal form (`names` is empty), or as one pass of the front end leaves it.
+def build(fn: Any, after: str | None = None, entry: Mapping[str, Structure] | None = None) -> T.Function:
+    """The function in normal form (`names` is empty), or as one pass of the front end leaves it; `entry`: see `build_with_assumptions`.
 
     >>> from s2sad.transforms.example import source
     >>> def f(x):
@@ -65,18 +66,22 @@ def build(fn: Any, after: str | None = None) -> T.Function:
     Raises SourceError if there is no source, UnsupportedError with every problem if something is outside the language.
     """
     value: Any = fn
-    for name, transform in passes():
+    for name, transform in passes(entry):
         value = transform(value)
         if name == after:
             break
     return value  # type: ignore[no-any-return]
 
 
-def build_with_assumptions(fn: Any) -> tuple[T.Function, tuple[Assumption, ...]]:
-    """What `build` and `assumptions` return, for one reading of the source."""
+def build_with_assumptions(fn: Any, entry: Mapping[str, Structure] | None = None) -> tuple[T.Function, tuple[Assumption, ...]]:
+    """What `build` and `assumptions` return, for one reading of the source.
+
+    `entry` has the structures of the arguments: the parameters are then their leaves, in order. `result` of the function tells how what it
+    returns (a value, or a tuple of values) is put together.
+    """
     loader = Loader()
     loader.start(unwrap(fn))
-    value, assumed = specialize(loader.root, loader)
+    value, assumed = specialize(loader.root, loader, entry)
     for _, transform in passes()[2:]:
         value = transform(value)
     return value, (*loader.assumptions(), *assumed)
@@ -103,6 +108,7 @@ class Loader:
     def __init__(self) -> None:
         self.source = T.SourceMap()
         self.resolved: dict[types.FunctionType, Resolved] = {}
+        self.closures: dict[types.FunctionType, Resolved] = {}
 
     def start(self, fn: types.FunctionType) -> T.Function:
         """Read the function that is asked for."""
@@ -116,9 +122,16 @@ class Loader:
             self.resolved[fn] = resolve(fn, node, self.source)
         return self.resolved[fn]
 
+    def read_closure(self, fn: types.FunctionType) -> Resolved:
+        """A function whose closure values are variables."""
+        if fn not in self.closures:
+            node, self.source = read(fn, self.source)
+            self.closures[fn] = resolve(fn, node, self.source, captured=True)
+        return self.closures[fn]
+
     def assumptions(self) -> tuple[Assumption, ...]:
         """What the functions read take for granted."""
-        return tuple({a.read: a for r in self.resolved.values() for a in r.assumptions}.values())
+        return tuple({a.read: a for r in (*self.resolved.values(), *self.closures.values()) for a in r.assumptions}.values())
 
     def refuse_recursion(self, callee: str, caller: str, node: gast.AST) -> NoReturn:
         """Raise for a function that calls itself."""

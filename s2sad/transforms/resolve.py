@@ -157,8 +157,10 @@ def dotted_expr(name: str) -> gast.expr:
     return node
 
 
-def resolve(fn: types.FunctionType, node: gast.FunctionDef, source: T.SourceMap) -> Resolved:
+def resolve(fn: types.FunctionType, node: gast.FunctionDef, source: T.SourceMap, captured: bool = False) -> Resolved:
     """Canonical form of a function that was just read (the tree is changed in place, it is ours).
+
+    `captured`: its closure values stay names, because another function of the same code may stand for it.
 
     >>> from math import exp as e
     >>> from s2sad.transforms.example import source
@@ -168,7 +170,7 @@ def resolve(fn: types.FunctionType, node: gast.FunctionDef, source: T.SourceMap)
     >>> print(source(build(f, "resolve")))
     return math.exp(np.sum(x))
     """
-    return _Resolver(fn, node, source).run()
+    return _Resolver(fn, node, source, captured).run()
 
 
 def own_names(node: Any) -> list[str]:
@@ -194,10 +196,10 @@ def own_names(node: Any) -> list[str]:
 
 
 class _Resolver(gast.NodeTransformer):  # type: ignore[misc]
-    def __init__(self, fn: types.FunctionType, node: gast.FunctionDef, source: T.SourceMap):
+    def __init__(self, fn: types.FunctionType, node: gast.FunctionDef, source: T.SourceMap, captured: bool):
         self.fn, self.node, self.source = fn, node, source
         code = fn.__code__
-        self.locals = set(code.co_varnames) | set(code.co_cellvars)
+        self.locals = set(code.co_varnames) | set(code.co_cellvars) | (set(code.co_freevars) if captured else set())
         self.modules: dict[str, Any] = {}  # names bound by imports in the body
         self.refused_imports: dict[str, gast.stmt] = {}
         self.fresh = T.Fresh(set(RESERVED))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, NoReturn, Protocol
@@ -18,17 +18,22 @@ from typing import Any, NoReturn, Protocol
 import gast
 
 from s2sad.errors import refuse
+from s2sad.lang import structure
 from s2sad.lang import tree as T
 from s2sad.transforms.abstract import (
     UNKNOWN,
     Code,
     Conflict,
+    Frozen,
     Func,
     Inner,
     Join,
     Known,
+    Method,
     Mover,
     Obj,
+    Opaque,
+    Partial,
     Record,
     Ref,
     State,
@@ -40,7 +45,7 @@ from s2sad.transforms.abstract import (
 )
 from s2sad.transforms.evaluate import Evaluator, Multi, Needed, word
 from s2sad.transforms.normalize import changes_list
-from s2sad.transforms.resolve import RESERVED, Assumption, Callee, Recursive, Resolved, own_names
+from s2sad.transforms.resolve import RESERVED, Assumption, Callee, Recursive, Resolved, Unknown, own_names
 
 
 class Program(Protocol):
@@ -53,6 +58,9 @@ class Program(Protocol):
     def read(self, fn: types.FunctionType) -> Resolved:
         """A function in canonical form."""
 
+    def read_closure(self, fn: types.FunctionType) -> Resolved:
+        """A function in canonical form, its closure values as variables."""
+
     def refuse_recursion(self, callee: str, caller: str, node: gast.AST) -> NoReturn:
         """Raise for a function that calls itself."""
 
@@ -61,8 +69,12 @@ class Program(Protocol):
 TRIPS = 100
 
 
-def specialize(root: Resolved, program: Program) -> tuple[T.Function, list[Assumption]]:
+def specialize(
+    root: Resolved, program: Program, entry: Mapping[str, structure.Structure] | None = None
+) -> tuple[T.Function, list[Assumption]]:
     """The function without what is decided, its callees (as `Callee` in its externals), and what was taken for granted of globals.
+
+    `entry` has the structures of the arguments, if they are not all values of the running program.
 
     >>> from s2sad.transforms.example import source
     >>> from s2sad.transforms.front import build
@@ -78,10 +90,11 @@ def specialize(root: Resolved, program: Program) -> tuple[T.Function, list[Assum
     return pair_0 + pair_1
     """
     whole = Specializer(program)
+    entry = entry or {}
     try:
-        frame = whole.root(root, calling=False)
+        frame = whole.root(root, entry, calling=False)
         if root.fn in whole.recursive:
-            frame = whole.root(root, calling=True)
+            frame = whole.root(root, entry, calling=True)
     except Needed as needed:
         raise needed.error from None
     done: dict[int, T.Function] = {}
@@ -138,10 +151,10 @@ class Specializer:
         self.used: dict[int, set[str]] = {}
         self.count = 0
 
-    def root(self, unit: Resolved, calling: bool) -> Frame:
+    def root(self, unit: Resolved, entry: Mapping[str, structure.Structure], calling: bool) -> Frame:
         """The function that is asked for, evaluated; `calling`: as one that only calls it, because it calls itself."""
         frame = Frame(self, unit, unit.node, unit.fn.__name__)
-        frame.parameters_as_they_are()
+        frame.enter(entry)
         self.open.append((unit.fn, unit.fn.__name__))
         if calling:
             self.open.pop()
@@ -214,27 +227,73 @@ class Frame(Evaluator):
         self.loops: list[Loop] = []
         self.depth = 0
         self.objects: list[int] = []
+        self.paths: list[str] = []  # of the arguments that the objects belong to
         self.initial: dict[int, Obj] = {}
         body = node.body if isinstance(node.body, list) else []
         self.grown = {T.base_name(n.func.value) for s in body for n in gast.walk(s) if changes_list(n) and isinstance(n.func.value, gast.Name)}
 
     # -- the whole ----------------------------------------------------------------------------------------
 
-    def parameters_as_they_are(self) -> None:
-        """All parameters are values of the running program."""
+    def enter(self, entry: Mapping[str, structure.Structure]) -> None:
+        """The parameters of the function that is asked for."""
         a = self.node.args
-        for starred in (a.vararg, a.kwarg):
-            if starred is not None:
-                refuse(self.source, starred, "S2S115", f"`{self.name}` has a starred parameter", f"def {self.name}(a, b, c):")
-        for p in (*a.posonlyargs, *a.args, *a.kwonlyargs):
-            self.params.append(p.id)
-            self.state.vars[p.id] = named(p.id)
+        self.fresh.used |= {leaf.name for s in entry.values() for leaf in structure.leaves(s)}
+        for p in (*a.posonlyargs, *a.args, a.vararg, *a.kwonlyargs, a.kwarg):
+            if p is None:
+                continue
+            if p.original in entry:
+                self.state.vars[p.id] = self.argument(entry[p.original], p)
+            elif p is a.vararg or p is a.kwarg:
+                refuse(self.source, p, "S2S115", f"`{self.name}` has a starred parameter", f"def {self.name}(a, b, c):")
+            else:
+                self.params.append(p.id)
+                self.state.vars[p.id] = named(p.id)
+        self.initial = {i: self.state.heap[i] for i in self.objects}
+        self.state.vars.update({f"<{k}>": Ref(i) for k, i in enumerate(self.objects)})
+
+    def argument(self, s: structure.Structure, p: Any) -> Value:
+        """The value of an argument of a structure."""
+        if isinstance(s, structure.Leaf):
+            name = p.id if s.name == p.original else s.name
+            self.params.append(name)
+            return named(name)
+        if isinstance(s, structure.Known):
+            value = self.lift_value(s.value, None, p.original, p.original, ())
+            if value is None:
+                return Opaque(p.original, Unknown(s.value, p.original))
+            return value
+        if isinstance(s, structure.Function):
+            free = [(n, self.argument(x, p)) for n, x in s.free]
+            given = {n: self.argument(x, p) for n, x in s.defaults}
+            if not free and not given:
+                return Func(s.fn)
+            unit = self.whole.program.read_closure(s.fn)
+            a = unit.node.args
+            kept = tuple((q.id, given[q.original]) for q in (*a.posonlyargs, *a.args, *a.kwonlyargs) if q.original in given)
+            return Inner(unit.node, unit, Frozen(tuple(n for n, _ in free), tuple(v for _, v in free)), kept)
+        items = [self.argument(x, p) for x in s.items]
+        if s.kind in ("tuple", "namedtuple"):
+            return Record(s.cls, s.keys, tuple(items))
+        if s.kind == "method":
+            return Method(items[0], items[1])
+        if s.kind == "partial":
+            count = 1 + sum(isinstance(k, int) for k in s.keys)
+            return Partial(items[0], tuple(items[1:count]), tuple(zip(map(str, s.keys[count:]), items[count:], strict=True)))
+        owner = f"A {s.cls.__name__} that `{p.original}` has in two places" if s.shared else ""
+        ref = self.new_object(s.kind, s.cls, s.keys, items, owner=owner, bound=True)
+        self.objects.append(ref.id)
+        self.paths.append(p.original)
+        return ref
 
     def call_itself(self, fn: types.FunctionType) -> None:
         """A body that only calls the function."""
         a = self.node.args
         args = [self.state.vars[p.id] for p in (*a.posonlyargs, *a.args)]
+        args += (self.items(self.state.vars[a.vararg.id]) or []) if a.vararg is not None else []
         keywords = [(p.original, self.state.vars[p.id]) for p in a.kwonlyargs]
+        if a.kwarg is not None:
+            rest = self.state.heap[self.state.vars[a.kwarg.id].id]  # type: ignore[attr-defined]
+            keywords += zip(rest.keys, rest.items, strict=True)
         name = self.fresh("out")
         value = self.force(self.call(Func(fn), args, keywords, T.at(gast.Call(T.name(self.name), [], []), self.node)))
         self.bind_name(name, value, self.node)
@@ -267,8 +326,31 @@ class Frame(Evaluator):
             keys.append(self.flat(e.value, e.state, leaves, e.stmt or self.node))
             if keys[-1] != keys[0]:
                 self.different(e, valued[0])
-            self.deliver(e, leaves, isinstance(e.value, Code))
-        return self.function()
+            if isinstance(e.value, Known) and e.stmt is not None:
+                e.stmt.value = self.to_code(e.value, e.stmt)
+            else:
+                self.deliver(e, leaves, isinstance(e.value, Code))
+        changed = tuple(dict.fromkeys(self.paths[k] for k, _ in self.effects())) if self.paths else ()
+        result = None
+        if valued and not isinstance(valued[0].value, (Code, Known)):
+            result = self.result(valued[0].value, valued[0].state, "result", valued[0].stmt or self.node)
+        return replace(self.function(), result=result, changed=changed)
+
+    def result(self, value: Value, state: State, path: str, node: gast.AST) -> structure.Structure:
+        """How a result is put together."""
+        if isinstance(value, Code):
+            return structure.Leaf(path, path)
+        if isinstance(value, Known):
+            return structure.Known(value.value)
+        if isinstance(value, Record):
+            kind = "tuple" if value.cls is tuple else "namedtuple"
+            items = tuple(self.result(v, state, f"{path}_{word(k)}", node) for k, v in zip(value.keys, value.items, strict=True))
+            return structure.Record(kind, value.cls, value.keys, items)
+        if isinstance(value, Ref):
+            obj = state.heap[value.id]
+            items = tuple(self.result(v, state, f"{path}_{word(k)}", node) for k, v in zip(obj.keys, obj.items, strict=True))
+            return structure.Record(obj.kind, obj.cls, obj.keys, items)
+        refuse(self.source, node, "S2S124", f"`{self.name}` returns {describe(value, state)}", "return f(x)  # its value")
 
     def deliver(self, e: Exit, leaves: list[gast.expr], plain: bool) -> None:
         """Let a return statement return what is computed of the results."""
