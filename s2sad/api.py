@@ -10,7 +10,7 @@ import operator
 import pickle
 import threading
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -18,14 +18,15 @@ import numpy as np
 from numba.core.registry import CPUDispatcher
 from numba.core.typing.typeof import typeof
 
-from s2sad import custom
+from s2sad import custom, structured
 from s2sad.backend import recall
 from s2sad.backend.compile import Mismatch, OutOfBounds, compile_for, load
 from s2sad.backend.signature import ArgumentError, numba_type, parse_types, type_of
 from s2sad.backend.watch import Watch
-from s2sad.errors import Problem, UnsupportedError, WrongGradient, problem
+from s2sad.errors import Problem, UnsupportedError, WrongGradient, problem, raise_all
 from s2sad.lang.emitted import Emitted
 from s2sad.lang.outside import Hidden, Part, Value
+from s2sad.lang.structure import Structure, functions, leaves
 from s2sad.lang.types import Array, Scalar, Type, is_float
 
 if TYPE_CHECKING:
@@ -109,9 +110,21 @@ def _make(mode: str, f: Callable[..., Any] | None, wrt: Wrt, jit: bool, check: b
         return functools.partial(_make, mode, wrt=wrt, jit=jit, check=check)
     if not callable(f):
         raise ArgumentError(f"a function is expected, not {f!r}; write for example @grad(wrt=...)")
-    made = _derivative(_Program(_user_function(f)), mode, wrt, jit)
+    made = _derivative(_program(f), mode, wrt, jit)
     made._check = check
     return made
+
+
+def _program(f: Any) -> _Program:
+    """The program of a function, method, partial or callable object."""
+    fn, fixed, preset = structured.target(f)
+    fn = _user_function(fn)
+    return _Program(fn, structured.Signature(fn, fixed, preset))
+
+
+def _remade(fn: Any, fixed: tuple[Any, ...], preset: dict[str, Any], mode: str, wrt: Wrt, jit: bool, check: bool | str) -> Any:
+    """Unpickle a Derivative of a method or partial."""
+    return _make(mode, functools.partial(fn, *fixed, **preset), wrt, jit, check)
 
 
 def _derivative(program: _Program, mode: str, wrt: Wrt, jit: bool) -> Derivative:
@@ -138,19 +151,21 @@ def _user_function(f: Any) -> types.FunctionType:
 class _State:
     """A program as its source and the globals it reads are now; replaced when they change."""
 
-    def __init__(self, fn: types.FunctionType):
+    def __init__(self, fn: types.FunctionType, entry: Mapping[str, Structure] | None = None):
         self.fn = fn
-        self.watch = Watch(fn)
-        self.memory = recall.Memory(self.watch)
+        self.entry = entry
+        self.watch = Watch(fn, [f for s in (entry or {}).values() for f in functions(s)])
+        self.memory = recall.Memory(self.watch, entry)
+        self.checked: set[Any] = set()  # arguments that are lists, and types, which have been found to be right
         self.attributes: list[Any] = []  # assumptions about attributes of objects (those of modules are among what is watched)
         externals: Sequence[Any] = ()
         outline = self.memory.outline()
         if outline is None:
             externals = tuple(self.function.opaque())
-            outline = self.function.params, self.function.hidden
+            outline = self.function.params, self.function.hidden, self.function.result, self.function.changed
             if not self.attributes:
                 self.memory.keep_outline(*outline)
-        self.params, self.hidden = outline
+        self.params, self.hidden, self.result, self.changed = outline
         self.read = _reader(self.hidden)
         self.arity = len(self.params) - len(self.hidden)
         # what the user has said of the functions that are called, and what the rules for them call
@@ -164,7 +179,7 @@ class _State:
         """The program in normal form; made only if something is asked that no earlier process has found out."""
         from s2sad.transforms.front import build_with_assumptions
 
-        function, assumed = build_with_assumptions(self.fn)
+        function, assumed = build_with_assumptions(self.fn, self.entry)
         watched = {id(f) for f in self.watch.functions}
         self.attributes = [a for a in assumed if _to_be_asked(a, watched)]
         return function
@@ -180,6 +195,20 @@ class _State:
             if usual and not self.attributes:
                 self.memory.keep_emitted(types_, wrt, mode, found)
         return found
+
+    def check_lists(self, names: frozenset[str], types_: tuple[Type, ...]) -> None:
+        """Refuse programs that mean something else for these arguments, which are lists and become arrays, than for arrays."""
+        if not names or (names, types_) in self.checked:
+            return
+        from s2sad.analysis.list_arguments import differences
+        from s2sad.transforms import pipeline
+        from s2sad.transforms.webs import split
+
+        function = pipeline.typed(split(self.function), dict(zip(self.params, types_, strict=True)))
+        instead = "np.concatenate([a, b])  # or, to add, pass arrays"
+        why = "An argument that is a list or tuple of numbers becomes an array, whose sums and products are other things."
+        raise_all(problem(function.source, n, "S2S113", f"A list that is an argument is {what} here", instead, why) for n, what in differences(function, names))
+        self.checked.add((names, types_))
 
     def _all_hold(self) -> bool:
         if not self.watch.unchanged():
@@ -236,19 +265,39 @@ def _said(f: object) -> tuple[object, object, bool]:
 class _Program:
     """A user's function and its current state; shared by the objects that give its value, gradient or both."""
 
-    def __init__(self, fn: types.FunctionType):
+    def __init__(self, fn: types.FunctionType, signature: structured.Signature, shared: _Program | None = None):
+        """`shared`: a program of the same function, of which it takes what that has compiled."""
         self.fn = fn
+        self.signature = signature
         self.lock = threading.RLock()
         self.state: _State | None = None
-        code = fn.__code__
-        self.params = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        self.params = signature.params
+        self.positional = signature.positional
+        self.inner: dict[tuple[Any, ...], _Flattened] = shared.inner if shared is not None else {}
 
     def current(self) -> _State:
         """The state, renewed if the function or something that it reads has changed."""
         with self.lock:
             if self.state is None or not self.state.holds():
-                self.state = _State(self.fn)
+                self.state = self.fresh()
             return self.state
+
+    def fresh(self) -> _State:
+        """The state now."""
+        return _State(self.fn)
+
+    def flattened(self, flat: structured.Flat) -> _Flattened:
+        """The program for arguments of one structure."""
+        with self.lock:
+            found = self.inner.get(flat.key)
+            if found is None:
+                found = self.inner[flat.key] = _Flattened(self.fn, self.signature, flat)
+            return found
+
+    def title(self, name: str) -> str:
+        """How to call a parameter in an error."""
+        kind = "" if name in self.params else "the global "
+        return f"{kind}`{name}` of `{self.fn.__qualname__}`"
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """All arguments in order, with the defaults that the function has now."""
@@ -268,14 +317,33 @@ class _Program:
         return tuple([values[n] for n in names])
 
 
-def _positions(fn: types.FunctionType, params: Sequence[str], wrt: Wrt) -> tuple[str, ...]:
+class _Flattened(_Program):
+    """A user's function for one structure of its arguments: its parameters are the leaves of those."""
+
+    def __init__(self, fn: types.FunctionType, signature: structured.Signature, flat: structured.Flat):
+        super().__init__(fn, signature)
+        self.structures = flat.structures
+        self.params = self.positional = flat.names
+        self.paths = {leaf.name: leaf.path for s in flat.structures.values() for leaf in leaves(s)}
+
+    def fresh(self) -> _State:
+        return _State(self.fn, self.structures)
+
+    def title(self, name: str) -> str:
+        return f"`{self.paths[name]}` of `{self.fn.__qualname__}`" if name in self.paths else super().title(name)
+
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        return args
+
+
+def _positions(fn: types.FunctionType, params: Sequence[str], all_params: Sequence[str], wrt: Wrt) -> tuple[str, ...]:
     """The names of the parameters that `wrt` means."""
     names = []
     if not isinstance(wrt, (int, str, tuple, list)):
         raise ArgumentError(f"wrt takes a position, a name or a tuple of them, not {wrt!r}")
     for w in [wrt] if isinstance(wrt, (int, str)) else wrt:
         if isinstance(w, str):
-            if w not in params:
+            if w not in all_params:
                 raise ArgumentError(f"wrt names `{w}`, but `{fn.__qualname__}` has the parameters {', '.join(params) or '(none)'}")
             names.append(w)
         elif isinstance(w, int) and not isinstance(w, bool) and -len(params) <= w < len(params):
@@ -317,12 +385,25 @@ class Derivative:
         self._mode = mode
         self._jit = jit
         self._check: bool | str = False
-        self._wrt = _positions(program.fn, program.params, wrt)
+        self._wrt = _positions(program.fn, program.positional, program.params, wrt)
         self._single = isinstance(wrt, (int, str))
         self._seen = _Seen(None)
+        self._inner: dict[tuple[Any, ...], Derivative] = {}  # by the structure of the arguments, and which of their leaves are differentiated
+        self._latest: Derivative = self
         functools.update_wrapper(self, program.fn)
         self.__s2sad_function__ = program.fn
         self.__s2sad_calls_primal__ = mode == "primal"
+
+    def __get__(self, obj: Any, owner: type | None = None) -> Any:
+        """In a class it is a method: of an object, its derivative with `self` given."""
+        if obj is None:
+            return self
+        signature = self._program.signature
+        program = _Program(self._program.fn, replace(signature, fixed=(obj, *signature.fixed)), self._program)
+        made = _derivative(program, self._mode, self.wrt, self._jit)
+        made._check = self._check
+        made._inner = self._inner
+        return made
 
     # -- calls -----------------------------------------------------------------------
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -330,6 +411,9 @@ class Derivative:
         seen = self._seen
         state = seen.state
         if state is None or not state.holds():
+            flat = self._flat(args, kwargs)
+            if flat is not None:
+                return self._structured(flat)
             seen = self._renew()
             state = seen.state
             assert state is not None
@@ -355,6 +439,49 @@ class Derivative:
             return self._first(seen, state, args, tuple(key))
         return run(args)
 
+    def _flat(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> structured.Flat | None:
+        """The arguments taken apart, if they are not what an ordinary function has."""
+        program = self._program
+        if isinstance(program, _Flattened):
+            return None
+        if program.signature.plain:
+            values = dict(zip(program.params, program.bind(args, kwargs), strict=True))
+            if all(map(structured.is_ordinary, values.values())):
+                return None
+        else:
+            values = program.signature.bind(args, kwargs)
+        return structured.flatten(values, program.fn.__qualname__, program.signature.starred)
+
+    def _flattened(self, flat: structured.Flat) -> Derivative:
+        """The derivative of the function for arguments of one structure, with respect to their leaves."""
+        wrt = structured.differentiable_leaves(flat, self._wrt, self._program.fn.__qualname__, self._mode != "primal")
+        key = flat.key, wrt
+        found = self._inner.get(key)
+        if found is None:
+            with self._program.lock:
+                found = self._inner.get(key)
+                if found is None:
+                    found = _derivative(self._program.flattened(flat), self._mode, wrt or (flat.names[:1] if flat.names else ()), self._jit)
+                    found._check = self._check
+                    self._inner[key] = found
+        self._latest = found
+        return found
+
+    def _structured(self, flat: structured.Flat) -> Any:
+        """A call with structured arguments."""
+        inner = self._flattened(flat)
+        changes = inner._current()[1].changed if self._mode == "primal" else ()
+        if changes:
+            raise ArgumentError(f"{self._title_of(changes[0])} is set by the function; return a new object instead")
+        out = inner(*flat.values)
+        if self._mode == "primal":
+            return structured.put_together(inner._current()[1].result, out)
+        value, gradients = out if self._mode == "value_and_adjoint" else (None, out)
+        found = dict(zip(inner._wrt, gradients, strict=True))
+        parts = tuple([structured.gradient(flat, w, found) for w in self._wrt])
+        gradient = parts[0] if self._single else parts
+        return (value, gradient) if self._mode == "value_and_adjoint" else gradient
+
     def _renew(self) -> _Seen:
         """Start again with the function's current state, if that is a new one."""
         with self._program.lock:
@@ -371,11 +498,15 @@ class Derivative:
     def _first(self, seen: _Seen, state: _State, args: tuple[Any, ...], key: tuple[Any, ...]) -> Any:
         """A call with types not seen before, or with arguments that are converted at every call (lists, memory maps)."""
         names = state.params
+        if not isinstance(self._program, _Flattened) and not all(map(structured.is_ordinary, args[: state.arity])):
+            return self._structured(structured.flatten(dict(zip(names, args[: state.arity], strict=False)), self._program.fn.__qualname__))
+        self._latest = self
         converted = tuple(_converted(v, self._title(n)) for n, v in zip(names, args, strict=True))
         # numbers are what arrays without axes are in a program
         scalars = frozenset(k for k, v in enumerate(converted) if type(v) is np.ndarray and v.ndim == 0)
         plain = tuple(v[()] if k in scalars else v for k, v in enumerate(converted))
         entry = self._entry(seen, tuple(type_of(v, self._title(n)) for n, v in zip(names, plain, strict=True)))
+        state.check_lists(frozenset(n for n, v in zip(names, args, strict=True) if isinstance(v, (list, tuple))), entry.types)
         lost = [n for n, a, b in zip(names, args, plain, strict=True) if a is not b and n in entry.emitted.written and not isinstance(a, np.memmap)]
         if lost and self._mode == "primal":
             raise ArgumentError(f"{self._title(lost[0])} is written by the function; pass an array with at least one axis")
@@ -476,8 +607,10 @@ class Derivative:
 
     def _title(self, name: str) -> str:
         """How to call a parameter in an error."""
-        kind = "" if name in self._program.params else "the global "
-        return f"{kind}`{name}` of `{self._program.fn.__qualname__}`"
+        return self._program.title(name)
+
+    def _title_of(self, path: str) -> str:
+        return f"`{path}` of `{self._program.fn.__qualname__}`"
 
     # -- the same function seen otherwise ---------------------------------------------
     @functools.cached_property
@@ -518,7 +651,7 @@ class Derivative:
             ArgumentError: if the types are not known; the message names the parameter.
         """
         entry = self._example(example_args)
-        several = len(self._seen.entries) > 1
+        several = len(self.signatures) > 1
         return (f"# signature: {_shown(entry.types)}\n" if several else "") + entry.emitted.text
 
     def explain(self, *example_args: Any) -> str:
@@ -539,7 +672,8 @@ class Derivative:
     @property
     def signatures(self) -> tuple[str, ...]:
         """The argument types that it has been compiled for (or `source` was asked for)."""
-        return tuple(_shown(t) for t in self._seen.entries)
+        inner = tuple(itertools.chain.from_iterable(d.signatures for d in list(self._inner.values())))
+        return (*(_shown(t) for t in self._seen.entries), *inner)
 
     def warm(self, *types: Any) -> None:
         """Compile ahead of the first call.
@@ -570,6 +704,11 @@ class Derivative:
 
     def _example(self, args: tuple[Any, ...]) -> _Entry:
         """The emitted program for examples, for the latest call, or for the annotations."""
+        flat = self._flat(args, {}) if args else None
+        if flat is not None:
+            return self._flattened(flat)._example(flat.values)
+        if not args and self._latest is not self:
+            return self._latest._example(())
         seen, state = self._current()
         if args:
             types_ = self.types_for(args)
@@ -618,9 +757,18 @@ class Derivative:
         from s2sad.transforms import pipeline
 
         if after in pipeline.FRONT:
-            return pipeline.front_after(self.__s2sad_function__, after)
+            entry = self._program.structures if isinstance(self._program, _Flattened) else None
+            return pipeline.front_after(self.__s2sad_function__, after, entry)
         _, state = self._current()
         return self._emit(state, (*types_, *self._hidden_types(state)), self._mode, after).text
+
+    def text_for(self, args: Sequence[Any], after: str | None = None) -> str:
+        """The emitted program for arguments; `after` a pass, as that pass leaves it."""
+        flat = self._flat(tuple(args), {})
+        if flat is None:
+            return self.text(self.types_for(args), after)
+        inner = self._flattened(flat)
+        return inner.text(inner.types_for(flat.values), after)
 
     def __repr__(self) -> str:
         what = {"primal": "differentiable", "adjoint": "grad", "value_and_adjoint": "value_and_grad", "tangent": "jvp"}[self._mode]
@@ -632,6 +780,9 @@ class Derivative:
     def __reduce__(self) -> tuple[Any, ...]:
         """By reference to the function, so that another process finds it by import."""
         fn = self._program.fn
+        signature = self._program.signature
+        if signature.fixed or signature.preset:
+            return _remade, (signature.fn, signature.fixed, dict(signature.preset), self._mode, self.wrt, self._jit, self._check)
         there = _imported(fn.__module__, fn.__qualname__)
         if there is not fn and getattr(there, "__s2sad_function__", None) is not fn and getattr(there, "py_func", None) is not fn:
             raise pickle.PicklingError(f"{self!r} cannot be pickled: {fn.__module__}.{fn.__qualname__} is not it when imported")
@@ -647,11 +798,16 @@ class Jvp(Derivative):
         Raises:
             ArgumentError: tangents that do not fit the parameters in `wrt` in number or shape; else as a `Derivative`.
         """
+        flat = self._flat(args, kwargs)
+        if flat is not None:
+            return self._along(flat, tangents)
         seen, state = self._current()
         names = state.params
-        values = [_converted(v, self._title(n)) for n, v in zip(names, self._program.bind(args, kwargs) + state.read(), strict=True)]
+        given_values = dict(zip(names, self._program.bind(args, kwargs) + state.read(), strict=True))
+        values = [_converted(v, self._title(n)) for n, v in given_values.items()]
         values = [_number(v) for v in values]
         entry = self._entry(seen, tuple(type_of(v, self._title(n)) for n, v in zip(names, values, strict=True)))
+        state.check_lists(frozenset(n for n, v in given_values.items() if isinstance(v, (list, tuple))), entry.types)
         given = (tangents,) if self._single else tangents
         if not isinstance(given, (tuple, list)) or len(given) != len(self._wrt):
             raise ArgumentError(f"tangents of `{self._program.fn.__qualname__}` is not a tuple of {len(self._wrt)}, one for each parameter in wrt")
@@ -661,6 +817,24 @@ class Jvp(Derivative):
         value, tangent = entry.told(lambda args: entry.compiled(*args))((*values, *dots))
         box = _box(entry.value, self._jit, False)
         return (box(value), box(tangent)) if box else (value, tangent)
+
+    def _along(self, flat: structured.Flat, tangents: Any) -> Any:
+        """A call with structured arguments; the tangents have their structure, with None for zero."""
+        inner = self._flattened(flat)
+        title = self._program.fn.__qualname__
+        given = (tangents,) if self._single else tangents
+        if not isinstance(given, (tuple, list)) or len(given) != len(self._wrt):
+            raise ArgumentError(f"tangents of `{title}` is not a tuple of {len(self._wrt)}, one for each parameter in wrt")
+        steps: dict[str, Any] = {}
+        for w, tangent in zip(self._wrt, given, strict=True):
+            steps |= structured.tangents(flat, w, tangent, title)
+        lost = next((n for n, v in steps.items() if n not in inner._wrt and np.any(v)), None)
+        if lost is not None:
+            raise ArgumentError(f"{inner._title(lost)} is no float, so its tangent is 0 or None")
+        values = dict(zip(flat.names, flat.values, strict=True))
+        out = inner(*flat.values, tangents=tuple(steps[n] if n in steps else structured.zero(values[n]) for n in inner._wrt))
+        result = inner._current()[1].result
+        return structured.put_together(result, out[0]), structured.put_together(result, out[1])
 
     def _tangent(self, name: str, value: Any, given: Any) -> Any:
         """A tangent in the shape and dtype of its argument."""
@@ -867,7 +1041,7 @@ def _imported(module: str, qualname: str) -> Any:
 def _restored(module: str, qualname: str, mode: str, wrt: Wrt, jit: bool, check: bool | str = False) -> Any:
     """Unpickle a Derivative."""
     found = _imported(module, qualname)
-    program = found._program if isinstance(found, Derivative) else _Program(_user_function(found))
+    program = found._program if isinstance(found, Derivative) else _program(_user_function(found))
     made = _derivative(program, mode, wrt, jit)
     made._check = check
     if isinstance(found, Derivative) and found._same_as(made):

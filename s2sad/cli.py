@@ -85,10 +85,28 @@ def _dump(options: argparse.Namespace) -> str:
         wrt = tuple(int(w) if w.strip().lstrip("-").isdigit() else w.strip() for w in options.wrt.split(","))
         wrt = wrt[0] if len(wrt) == 1 else wrt
     made: Derivative = make(found, wrt=wrt)
-    return made.text(_types(made, options, module), options.after)
+    if options.args is not None:
+        return made.text_for(_values(made, options, module), options.after)
+    return made.text(_types(made, options), options.after)
 
 
-def _types(made: Derivative, options: argparse.Namespace, module: Any) -> tuple[Type, ...]:
+def _values(made: Derivative, options: argparse.Namespace, module: Any) -> tuple[Any, ...]:
+    """The arguments that --args gives."""
+    fn = made.__s2sad_function__
+    params = list(inspect.signature(fn).parameters.values())
+    try:
+        values = eval(f"({options.args},)", {**vars(module), "np": np, "math": math})
+    except (ArithmeticError, AttributeError, LookupError, NameError, OSError, SyntaxError, TypeError, ValueError) as e:
+        raise UsageError(f"--args cannot be evaluated: {type(e).__name__}: {e}") from e
+    try:
+        inspect.signature(fn).bind(*values)
+    except TypeError as e:
+        names = ", ".join(p.name for p in params)
+        raise UsageError(f"`{fn.__qualname__}` has {len(params)} parameters ({names}), which --args does not fit: {e}") from e
+    return tuple(values)
+
+
+def _types(made: Derivative, options: argparse.Namespace) -> tuple[Type, ...]:
     """The types of the function's parameters."""
     fn = made.__s2sad_function__
     params = list(inspect.signature(fn).parameters.values())
@@ -99,17 +117,6 @@ def _types(made: Derivative, options: argparse.Namespace, module: Any) -> tuple[
                 f"`{fn.__qualname__}` has {len(params)} parameters ({', '.join(p.name for p in params)}), not {len(types)} as in --types"
             )
         return types
-    if options.args is not None:
-        try:
-            values = eval(f"({options.args},)", {**vars(module), "np": np, "math": math})
-        except (ArithmeticError, AttributeError, LookupError, NameError, OSError, SyntaxError, TypeError, ValueError) as e:
-            raise UsageError(f"--args cannot be evaluated: {type(e).__name__}: {e}") from e
-        try:
-            inspect.signature(fn).bind(*values)
-        except TypeError as e:
-            names = ", ".join(p.name for p in params)
-            raise UsageError(f"`{fn.__qualname__}` has {len(params)} parameters ({names}), which --args does not fit: {e}") from e
-        return made.types_for(values)
     known = {p.name: t for p in params if (t := annotated_type(p)) is not None}
     if len(known) < len(params):
         guessed = types_from_use(made.front(), known, made.wrt_names)

@@ -7,6 +7,7 @@ be described so is emitted anew in every process. Records lie next to the emitte
 
 from __future__ import annotations
 
+import enum
 import functools
 import hashlib
 import linecache
@@ -16,7 +17,7 @@ import pickle
 import sys
 import tempfile
 import types
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,9 +26,10 @@ import numpy as np
 
 from s2sad import custom
 from s2sad.backend import cache
-from s2sad.backend.watch import TRUSTED, Watch, code_names, is_data, plain_function
+from s2sad.backend.watch import TRUSTED, Watch, code_names, is_data, method, plain_function
 from s2sad.lang.emitted import Emitted
 from s2sad.lang.outside import DefaultValue, Hidden, Value
+from s2sad.lang.structure import Function, Known, Leaf, Record, Structure
 from s2sad.lang.types import Type
 
 # what reading a record that another version or a broken disk has left can raise
@@ -41,21 +43,22 @@ class _Unknown(Exception):
 class Memory:
     """The records of one program as it is now."""
 
-    def __init__(self, watch: Watch):
+    def __init__(self, watch: Watch, entry: Mapping[str, Structure] | None = None):
+        """`entry`: the structures of the parameters, if they are not numbers and arrays."""
         self.functions = watch.functions
         try:
-            self.key = None if custom.any_rules() else _fingerprint(watch.functions)
+            self.key = None if custom.any_rules() else _fingerprint(watch.functions, entry)
         except _Unknown:
             self.key = None
 
-    def outline(self) -> tuple[tuple[str, ...], tuple[Hidden, ...]] | None:
-        """All parameters, and the hidden ones among them; None if they are not known."""
+    def outline(self) -> tuple[tuple[str, ...], tuple[Hidden, ...], Structure | None, tuple[str, ...]] | None:
+        """All parameters, the hidden ones among them, the structure of the result, and what is set of arguments; None if they are not known."""
         found = self._read("outline")
-        return None if found is None else (found[0], self._hidden(found[1]))
+        return None if found is None else (found[0], self._hidden(found[1]), *found[2:])
 
-    def keep_outline(self, params: tuple[str, ...], hidden: Sequence[Hidden]) -> None:
+    def keep_outline(self, params: tuple[str, ...], hidden: Sequence[Hidden], result: Structure | None, changed: tuple[str, ...]) -> None:
         """Record them."""
-        self._write("outline", lambda: (params, self._described(hidden)))
+        self._write("outline", lambda: (params, self._described(hidden), _portable(result), changed))
 
     def emitted(self, types_: tuple[Type, ...], wrt: tuple[str, ...], mode: str) -> Emitted | None:
         """The emitted program; None if it is not known."""
@@ -137,19 +140,23 @@ def _compiler() -> str:
     return digest.hexdigest()
 
 
-def _fingerprint(functions: Sequence[types.FunctionType]) -> str:
+def _fingerprint(functions: Sequence[types.FunctionType], entry: Mapping[str, Structure] | None) -> str:
     """A digest of all that the compiler looks at; raises _Unknown if that cannot be said."""
     place = {id(f): k for k, f in enumerate(functions)}
+    captured = {id(f.fn) for s in (entry or {}).values() for f in _given(s)}  # what these have captured is part of the structure
     digest = hashlib.sha256(_compiler().encode())
+    if entry is not None:
+        digest.update(repr([(n, _structure(s, place)) for n, s in entry.items()]).encode())
     for fn in functions:
         lines = linecache.getlines(fn.__code__.co_filename)
         if not lines:
             raise _Unknown
         digest.update("".join(lines).encode())
         digest.update(repr((fn.__module__, fn.__qualname__, fn.__code__.co_filename, _code(fn.__code__))).encode())
-        digest.update(repr(sorted((n, _default(v)) for n, v in _defaults(fn).items())).encode())
+        if id(fn) not in captured:
+            digest.update(repr(sorted((n, _default(v)) for n, v in _defaults(fn).items())).encode())
         names, attributes = code_names(fn.__code__)
-        for cell_name, cell in zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True):
+        for cell_name, cell in zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True) if id(fn) not in captured else ():
             try:
                 digest.update(repr((cell_name, _thing(cell.cell_contents, place, attributes))).encode())
             except ValueError:  # nothing in it yet
@@ -157,6 +164,51 @@ def _fingerprint(functions: Sequence[types.FunctionType]) -> str:
         space = fn.__globals__
         digest.update(repr([(n, _thing(space[n], place, attributes) if n in space else "missing") for n in sorted(names)]).encode())
     return digest.hexdigest()
+
+
+def _given(s: Structure) -> Iterator[Function]:
+    """The functions of the user in a structure."""
+    if isinstance(s, Function):
+        yield s
+        for _, part in (*s.free, *s.defaults):
+            yield from _given(part)
+    elif isinstance(s, Record):
+        for part in s.items:
+            yield from _given(part)
+
+
+def _structure(s: Structure, place: dict[int, int]) -> tuple[Any, ...]:
+    """What a structure is, the same in every process."""
+    if isinstance(s, Leaf):
+        return ("leaf", s.name)
+    if isinstance(s, Known):
+        return ("known", _thing(s.value, place, set()))
+    if isinstance(s, Function):
+        if id(s.fn) not in place:
+            raise _Unknown
+        parts = [[(n, _structure(part, place)) for n, part in pairs] for pairs in (s.free, s.defaults)]
+        return ("function", place[id(s.fn)], parts)
+    classes = [(c.__module__, c.__qualname__, [(n, place.get(id(method(v)))) for n, v in vars(c).items() if method(v)]) for c in s.cls.__mro__[:-1]]
+    keys = [_structure_key(k) for k in s.keys]
+    return (s.kind, classes if s.kind == "object" else classes[:1], keys, s.shared, [_structure(part, place) for part in s.items])
+
+
+def _structure_key(key: Any) -> tuple[Any, ...]:
+    if isinstance(key, enum.Enum):
+        raise _Unknown
+    return _constant(key)
+
+
+def _portable(s: Structure | None) -> Structure | None:
+    """A structure that another process can read; raises _Unknown if there is more in it than tuples, lists, dicts and texts."""
+    todo = [] if s is None else [s]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, Record) and part.kind in ("tuple", "list", "dict") and not any(isinstance(k, enum.Enum) for k in part.keys):
+            todo += part.items
+        elif not isinstance(part, Leaf) and not (isinstance(part, Known) and type(part.value) in (type(None), str, bool, int)):
+            raise _Unknown
+    return s
 
 
 def _code(code: types.CodeType) -> tuple[Any, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dis
 import operator
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numba
@@ -22,12 +22,18 @@ class Watch:
     one `itemgetter` a namespace. It watches some names too many (an attribute of one module that another module has too), never one too few.
     """
 
-    def __init__(self, fn: types.FunctionType):
+    def __init__(self, fn: types.FunctionType, given: Iterable[Any] = ()):
+        """`given`: functions, and classes of objects, that are arguments."""
         self._spaces: dict[int, tuple[Mapping[str, Any], dict[str, Any], set[str]]] = {}
         self._cells: list[tuple[types.CellType, object]] = []
         self._functions: dict[int, types.FunctionType] = {}
         self.reached: list[Any] = []  # the functions besides `fn`, as the code names them
         self._follow(fn)
+        for value in given:
+            if isinstance(value, type):
+                self._class(value)
+            else:
+                self._follow(value, given=True)
         self.functions = tuple(self._functions.values())  # all of them, `fn` first
         self._checks = [(space, *_getter(found), missing) for space, found, missing in self._spaces.values() if found or missing]
         self._codes = [(f, f.__code__) for f in self._functions.values()]
@@ -59,8 +65,18 @@ class Watch:
                 return False
         return True
 
-    def _follow(self, value: Any) -> None:
-        """Watch what a function reads, and the functions among it."""
+    def _class(self, cls: type) -> None:
+        """Watch the methods of a class."""
+        for c in cls.__mro__:
+            if c.__module__.split(".")[0] in TRUSTED or id(c) in self._spaces:
+                continue
+            methods = {n: m for n, v in vars(c).items() if (m := method(v)) is not None}
+            self._spaces[id(c)] = vars(c), {n: vars(c)[n] for n in methods}, set()
+            for m in methods.values():
+                self._follow(m)
+
+    def _follow(self, value: Any, given: bool = False) -> None:
+        """Watch what a function reads, and the functions among it. What is captured by an argument (`given`) is part of that."""
         fn = plain_function(value)
         if fn is None or id(fn) in self._functions or fn.__module__ and fn.__module__.split(".")[0] in TRUSTED:
             return
@@ -68,7 +84,7 @@ class Watch:
             self.reached.append(value)
         self._functions[id(fn)] = fn
         names, attributes = code_names(fn.__code__)
-        for cell in fn.__closure__ or ():
+        for cell in fn.__closure__ or () if not given else ():
             content = _content(cell)
             if not is_data(content):
                 self._cells.append((cell, content))
@@ -92,6 +108,12 @@ class Watch:
                 self._names(vars(value), {n for n in attributes if n in vars(value)}, attributes)
         else:
             self._follow(value)
+
+
+def method(value: Any) -> types.FunctionType | None:
+    """The function, written in a file, of something in the namespace of a class."""
+    fn = getattr(value, "fget", None) if isinstance(value, property) else getattr(value, "__func__", value)
+    return fn if isinstance(fn, types.FunctionType) and not fn.__code__.co_filename.startswith("<") else None
 
 
 def plain_function(value: Any) -> types.FunctionType | None:

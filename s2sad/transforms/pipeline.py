@@ -27,6 +27,7 @@ from s2sad.lang import tree as T
 from s2sad.lang.emitted import Emitted, Kept
 from s2sad.lang.printer import function_source
 from s2sad.lang.routines import variant_of
+from s2sad.lang.structure import Structure
 from s2sad.lang.tree import Function
 from s2sad.lang.types import WEAK_BOOL, Array, Scalar, Static, Type, is_array, is_float
 from s2sad.transforms import front as front_of
@@ -60,9 +61,9 @@ def front(fn: Any) -> Function:
     return front_of.build(fn)
 
 
-def front_after(fn: Any, after: str) -> str:
-    """The text of a Python function as one pass of the front end leaves it."""
-    function = front_of.build(fn, after)
+def front_after(fn: Any, after: str, entry: Mapping[str, Structure] | None = None) -> str:
+    """The text of a Python function, for parameters of these structures, as one pass of the front end leaves it."""
+    function = front_of.build(fn, after, entry)
     return function_source(function.name, function.params, {}, "", list(function.body))
 
 
