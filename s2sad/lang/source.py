@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dis
 import inspect
 import linecache
 import tokenize
@@ -36,13 +37,13 @@ def unwrap(obj: Any) -> types.FunctionType:
 def read(fn: Any, source: SourceMap) -> tuple[gast.FunctionDef, SourceMap]:
     """The tree of a function without its decorators, in virtual lines, and the source map with its lines added.
 
-    Raises SourceError where there is no text (exec, interactive input), for lambdas, and where the file has changed meanwhile.
+    Raises SourceError where there is no text (exec, interactive input) and where the file has changed meanwhile.
     """
     fn = unwrap(fn)
     code = fn.__code__
     title = fn.__qualname__
-    if fn.__name__ == "<lambda>":
-        _fail(fn, "S2S100", "A lambda cannot be differentiated: its source is not a statement of its own", "def f(x):\n    return ...")
+    if code.co_name == "<lambda>":
+        return _read_lambda(fn, source)
     try:
         whole, first = _file_lines(code), code.co_firstlineno
         lines = inspect.getblock(whole[first - 1 :])
@@ -71,6 +72,37 @@ def read(fn: Any, source: SourceMap) -> tuple[gast.FunctionDef, SourceMap]:
     source, start = source.add(code.co_filename, first, fn.__name__, (line.rstrip("\n") for line in lines))
     gast.increment_lineno(node, start - 1 - len(prefix.splitlines()))
     return node, source
+
+
+def _read_lambda(fn: types.FunctionType, source: SourceMap) -> tuple[gast.FunctionDef, SourceMap]:
+    """The tree of a lambda, as a function that returns its value: it is found by the place of its value, which its code knows."""
+    code = fn.__code__
+    try:
+        lines = _file_lines(code)
+    except OSError:
+        _fail(fn, "S2S100", "The source of a lambda cannot be read", "# in a file, here model.py\ndef f(x):\n    return ...",
+              "It was made by exec or typed at a prompt that keeps no history of its text.")
+    text = "".join(lines)
+    if not _same_code(fn, text):
+        _changed(fn)
+    spans = [p for i in dis.get_instructions(code) if (p := i.positions) is not None and p.lineno and p.end_col_offset]
+    start, end = min((p.lineno, p.col_offset) for p in spans), max((p.end_lineno, p.end_col_offset) for p in spans)
+    around = [n for n in gast.walk(gast.parse(text)) if isinstance(n, gast.Lambda) and _extent(n.body)[0] <= start and end <= _extent(n.body)[1]]
+    found = [n for n in around if _extent(n.body)[0] == max(_extent(m.body)[0] for m in around)]  # not one around it
+    if len(found) != 1:
+        _fail(fn, "S2S100", "The source of a lambda cannot be told from that of another", "def f(x):\n    return ...")
+    node = found[0]
+    first, last = node.lineno, node.end_lineno
+    back = gast.copy_location(gast.Return(node.body), node.body)
+    made = gast.FunctionDef("function", node.args, [back], [], None, None, [])
+    gast.copy_location(made, node)
+    source, virtual = source.add(code.co_filename, first, fn.__name__, (line.rstrip("\n") for line in lines[first - 1 : last]))
+    gast.increment_lineno(made, virtual - first)
+    return made, source
+
+
+def _extent(node: Any) -> tuple[tuple[int, int], tuple[int, int]]:
+    return (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
 
 
 def _file_lines(code: types.CodeType) -> list[str]:
