@@ -207,7 +207,8 @@ class _State:
         function = pipeline.typed(split(self.function), dict(zip(self.params, types_, strict=True)))
         instead = "np.concatenate([a, b])  # or, to add, pass arrays"
         why = "An argument that is a list or tuple of numbers becomes an array, whose sums and products are other things."
-        raise_all(problem(function.source, n, "S2S113", f"A list that is an argument is {what} here", instead, why) for n, what in differences(function, names))
+        found = differences(function, names)
+        raise_all(problem(function.source, n, "S2S113", f"A list that is an argument is {what} here", instead, why) for n, what in found)
         self.checked.add((names, types_))
 
     def _all_hold(self) -> bool:

@@ -135,7 +135,9 @@ def _described(structure: Structure) -> str:
     if isinstance(structure, Record) and structure.kind not in ("method", "partial"):
         return f"a {structure.cls.__name__} without a float"
     value = rebuild(structure, lambda leaf: None)
-    return f"the function {value.__name__}" if isinstance(value, types.FunctionType) else f"{value!r}" if value is None or isinstance(value, str) else "no float"
+    if isinstance(value, types.FunctionType):
+        return f"the function {value.__name__}"
+    return f"{value!r}" if value is None or isinstance(value, str) else "no float"
 
 
 def gradient(flat: Flat, parameter: str, found: Mapping[str, Any]) -> Any:
@@ -198,7 +200,7 @@ def target(f: Any) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
     if isinstance(f, types.MethodType):
         fn, fixed, preset = target(f.__func__)
         return fn, (f.__self__, *fixed), preset
-    call = getattr(type(f), "__call__", None)
+    call: Any = getattr(type(f), "__call__", None)  # noqa: B004 (what it is, not whether there is one)
     if isinstance(call, types.FunctionType) and not hasattr(f, "__s2sad_function__") and not hasattr(f, "py_func"):
         return call, (f,), {}
     return f, (), {}

@@ -34,6 +34,16 @@ def unwrap(obj: Any) -> types.FunctionType:
     return obj
 
 
+def name_of(fn: Any) -> str:
+    """The name of a function in emitted text.
+
+    >>> name_of(len), name_of(lambda x: x)
+    ('len', 'function')
+    """
+    name = unwrap(fn).__name__
+    return name if name.isidentifier() else "function"
+
+
 def read(fn: Any, source: SourceMap) -> tuple[gast.FunctionDef, SourceMap]:
     """The tree of a function without its decorators, in virtual lines, and the source map with its lines added.
 

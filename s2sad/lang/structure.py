@@ -207,7 +207,7 @@ class _Walk:
     ) -> Record:
         parts = []
         for k, v in zip(keys, items, strict=True):
-            parts.append(self.visit(v, f"{name}_{_word(k)}", f"{path}{_step(kind, k)}", depth + 1))
+            parts.append(self.visit(v, f"{name}_{_word(k)}", f"{path}{step(kind, k)}", depth + 1))
         new = Record(kind, cls, keys, tuple(parts))
         if kind in ("list", "dict", "object"):
             self.times[id(value)] += 1
@@ -354,7 +354,7 @@ def _is_key(k: Any) -> bool:
     return all(map(_is_key, k)) if type(k) is tuple else k is None or isinstance(k, (str, bool, int, enum.Enum))
 
 
-def _step(kind: str, key: Any) -> str:
+def step(kind: str, key: Any) -> str:
     """How a part is written."""
     if kind in ("namedtuple", "object", "method", "partial") and isinstance(key, str):
         return f".{key}"

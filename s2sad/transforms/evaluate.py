@@ -20,7 +20,7 @@ import numpy as np
 from s2sad.errors import UnsupportedError, problem, refuse
 from s2sad.lang import tree as T
 from s2sad.lang.outside import DefaultValue, Part, defaults
-from s2sad.lang.source import unwrap
+from s2sad.lang.source import name_of, unwrap
 from s2sad.lang.types import Array, Scalar
 from s2sad.transforms.abstract import (
     UNKNOWN,
@@ -1176,7 +1176,7 @@ class Evaluator:
                 self.whole.assumptions.setdefault(read, Assumption(read, read()))
             preset = defaults(f.fn)
             given = self.parameters(unit.node, f.fn.__name__, args, keywords, e, lambda p: self.default(f.fn, p, preset, e))
-            return self.call_user(unit, unit.node, f.fn.__name__, f, f.fn, given, e)
+            return self.call_user(unit, unit.node, name_of(f.fn), f, f.fn, given, e)
         if isinstance(f, Inner):
             name = getattr(f.node, "name", "function")
             kept = dict(f.defaults)

@@ -18,7 +18,7 @@ from numba.core.registry import CPUDispatcher
 from s2sad import custom, rules
 from s2sad.lang import tree as T
 from s2sad.lang.outside import Value
-from s2sad.lang.source import unwrap
+from s2sad.lang.source import name_of, unwrap
 
 #: Builtins that the canonical form uses; a user's variable of such a name gets the suffix `_`.
 RESERVED = frozenset(
@@ -227,7 +227,7 @@ class _Resolver(gast.NodeTransformer):  # type: ignore[misc]
             params = tuple(self.renamed[a.id] for a in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs])
         hidden = tuple(T.Hidden(name, read) for read, name in self.hidden.items())
         function = T.Function(
-            self.fn.__name__,
+            name_of(self.fn),
             params + tuple(h.name for h in hidden),
             tuple(body),
             hidden,
@@ -354,7 +354,7 @@ class _Resolver(gast.NodeTransformer):  # type: ignore[misc]
         if title in BUILTINS and getattr(builtins, title, None) is obj:
             return T.at(T.name(title), node)
         if is_user_function(obj):
-            new = self.external(obj, unwrap(obj).__name__, node)
+            new = self.external(obj, name_of(obj), node)
             self.callees[new.id] = unwrap(obj)
             return new
         return self.external(Unknown(obj, T.dotted(node) or "this", read), T.dotted(node) or "value", node)

@@ -20,6 +20,7 @@ import gast
 from s2sad.errors import refuse
 from s2sad.lang import structure
 from s2sad.lang import tree as T
+from s2sad.lang.source import name_of
 from s2sad.transforms.abstract import (
     UNKNOWN,
     Code,
@@ -153,7 +154,7 @@ class Specializer:
 
     def root(self, unit: Resolved, entry: Mapping[str, structure.Structure], calling: bool) -> Frame:
         """The function that is asked for, evaluated; `calling`: as one that only calls it, because it calls itself."""
-        frame = Frame(self, unit, unit.node, unit.fn.__name__)
+        frame = Frame(self, unit, unit.node, name_of(unit.fn))
         frame.enter(entry)
         self.open.append((unit.fn, unit.fn.__name__))
         if calling:
@@ -227,7 +228,7 @@ class Frame(Evaluator):
         self.loops: list[Loop] = []
         self.depth = 0
         self.objects: list[int] = []
-        self.paths: list[str] = []  # of the arguments that the objects belong to
+        self.paths: list[str] = []  # how the user writes the objects among the arguments
         self.initial: dict[int, Obj] = {}
         body = node.body if isinstance(node.body, list) else []
         self.grown = {T.base_name(n.func.value) for s in body for n in gast.walk(s) if changes_list(n) and isinstance(n.func.value, gast.Name)}
@@ -242,7 +243,7 @@ class Frame(Evaluator):
             if p is None:
                 continue
             if p.original in entry:
-                self.state.vars[p.id] = self.argument(entry[p.original], p)
+                self.state.vars[p.id] = self.argument(entry[p.original], p, p.original)
             elif p is a.vararg or p is a.kwarg:
                 refuse(self.source, p, "S2S115", f"`{self.name}` has a starred parameter", f"def {self.name}(a, b, c):")
             else:
@@ -251,8 +252,8 @@ class Frame(Evaluator):
         self.initial = {i: self.state.heap[i] for i in self.objects}
         self.state.vars.update({f"<{k}>": Ref(i) for k, i in enumerate(self.objects)})
 
-    def argument(self, s: structure.Structure, p: Any) -> Value:
-        """The value of an argument of a structure."""
+    def argument(self, s: structure.Structure, p: Any, path: str) -> Value:
+        """The value of an argument of a structure; `path` is how the user writes it."""
         if isinstance(s, structure.Leaf):
             name = p.id if s.name == p.original else s.name
             self.params.append(name)
@@ -263,15 +264,15 @@ class Frame(Evaluator):
                 return Opaque(p.original, Unknown(s.value, p.original))
             return value
         if isinstance(s, structure.Function):
-            free = [(n, self.argument(x, p)) for n, x in s.free]
-            given = {n: self.argument(x, p) for n, x in s.defaults}
+            free = [(n, self.argument(x, p, n)) for n, x in s.free]
+            given = {n: self.argument(x, p, n) for n, x in s.defaults}
             if not free and not given:
                 return Func(s.fn)
             unit = self.whole.program.read_closure(s.fn)
             a = unit.node.args
             kept = tuple((q.id, given[q.original]) for q in (*a.posonlyargs, *a.args, *a.kwonlyargs) if q.original in given)
             return Inner(unit.node, unit, Frozen(tuple(n for n, _ in free), tuple(v for _, v in free)), kept)
-        items = [self.argument(x, p) for x in s.items]
+        items = [self.argument(x, p, path + structure.step(s.kind, k)) for k, x in zip(s.keys, s.items, strict=True)]
         if s.kind in ("tuple", "namedtuple"):
             return Record(s.cls, s.keys, tuple(items))
         if s.kind == "method":
@@ -279,10 +280,10 @@ class Frame(Evaluator):
         if s.kind == "partial":
             count = 1 + sum(isinstance(k, int) for k in s.keys)
             return Partial(items[0], tuple(items[1:count]), tuple(zip(map(str, s.keys[count:]), items[count:], strict=True)))
-        owner = f"A {s.cls.__name__} that `{p.original}` has in two places" if s.shared else ""
+        owner = f"`{path}`, a {s.cls.__name__} that the arguments have in two places," if s.shared else ""
         ref = self.new_object(s.kind, s.cls, s.keys, items, owner=owner, bound=True)
         self.objects.append(ref.id)
-        self.paths.append(p.original)
+        self.paths.append(path)
         return ref
 
     def call_itself(self, fn: types.FunctionType) -> None:
@@ -330,7 +331,7 @@ class Frame(Evaluator):
                 e.stmt.value = self.to_code(e.value, e.stmt)
             else:
                 self.deliver(e, leaves, isinstance(e.value, Code))
-        changed = tuple(dict.fromkeys(self.paths[k] for k, _ in self.effects())) if self.paths else ()
+        changed = self.changed() if self.paths else ()
         result = None
         if valued and not isinstance(valued[0].value, (Code, Known)):
             result = self.result(valued[0].value, valued[0].state, "result", valued[0].stmt or self.node)
@@ -435,6 +436,11 @@ class Frame(Evaluator):
         where = e.stmt if e.stmt is not None else self.node
         refuse(self.source, where, "S2S132", f"`{self.name}` returns {a} here and {b} elsewhere",
                "return ...  # the same kind of value on every way", "Which of them it is would be decided when the program runs.")
+
+    def changed(self) -> tuple[str, ...]:
+        """The parts of arguments that are bound anew, as the user writes them."""
+        kinds = {k: self.initial[i].kind for k, i in enumerate(self.objects)}
+        return tuple(self.paths[k] + ("" if key is None else structure.step(kinds[k], key)) for k, key in self.effects())
 
     def effects(self) -> list[tuple[int, Any]]:
         """The parts of the objects among the arguments that are not the same at every end as at the beginning."""
