@@ -206,7 +206,7 @@ def test_lists_are_arrays_of_floats():
     assert isinstance(got, np.ndarray) and got.dtype == np.float64
     near(got, 2 * X)
     near(grad(scaled)((1.0, 2.0, 4.0), 1.0), 2 * X)
-    with pytest.raises(ArgumentError, match="`x` of `scaled`"):
+    with pytest.raises(DifferentiationError, match="Arithmetic with a list of 2"):
         grad(scaled)([[1.0], [1.0, 2.0]], 1.0)
 
 
@@ -236,8 +236,8 @@ def test_an_array_result_is_refused():
     assert isinstance(e.value, DifferentiationError)
 
 
-def test_a_string_argument_is_refused_by_name():
-    with pytest.raises(ArgumentError, match="`b` of `product`"):
+def test_arithmetic_with_a_text_is_refused():
+    with pytest.raises(DifferentiationError, match="Arithmetic with the text '2'"):
         grad(product)(1.0, "2")
 
 

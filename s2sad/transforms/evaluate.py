@@ -703,6 +703,10 @@ class Evaluator:
                 if type(n) is int and n <= 400 and (isinstance(x, Record) or isinstance(x, Ref) and self.state.heap[x.id].kind == "list"):
                     many = self.items_of(x) * n
                     return Record(tuple, tuple(range(len(many))), tuple(many)) if isinstance(x, Record) else self.new_list(many)
+        for v, other in ((a, b), (b, a)):
+            if isinstance(v, Known) and (v.value is None or isinstance(v.value, str)) or not isinstance(v, Code) and not isinstance(other, Code):
+                summary = f"Arithmetic with {describe(v, self.state)}, which is no number or array"
+                self.refuse(e, "S2S501", summary, "x + 1.0  # with numbers or arrays")
         return Code(T.at(gast.BinOp(self.to_code(a, e.left), e.op, self.to_code(b, e.right)), e))
 
     def e_UnaryOp(self, e: gast.UnaryOp) -> Value:
