@@ -68,7 +68,7 @@ def check(f, *args, wrt=0, **kwargs):
     args = list(args)
     before = copy.deepcopy(args)
     value, gradient = value_and_grad(f, wrt=wrt, jit=False)(*args, **kwargs)
-    assert repr(args) == repr(before)
+    assert [repr(describe("a", a)) for a in args] == [repr(describe("a", a)) for a in before]
     assert value == pytest.approx(f(*copy.deepcopy(args), **kwargs), rel=1e-12)
     structure, found = describe("p", args[wrt])
     numbers, got = dict(found), iter([])

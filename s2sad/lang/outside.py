@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import sys
 import types
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -68,6 +69,16 @@ class Part:
     def __call__(self) -> Any:
         whole = self.whole()
         return whole[self.key] if self.item else getattr(whole, self.key)
+
+
+@dataclass(frozen=True)
+class Module:
+    """Reads a module that has been imported."""
+
+    name: str
+
+    def __call__(self) -> Any:
+        return sys.modules[self.name]
 
 
 def lookup(fn: types.FunctionType, name: str) -> Any:

@@ -191,7 +191,7 @@ class _Walk:
             return self.record("namedtuple", cls, tuple(cls._fields), value, value, name, path, depth)
         if cls is dict or cls is OrderedDict:
             for k in value:
-                if not _is_key(k):
+                if not is_key(k):
                     raise StructureError(f"`{path}`{{of}} has the key {k!r}; keys of a dict argument are texts, integers and tuples of them")
             return self.record("dict", cls, tuple(value), tuple(value.values()), value, name, path, depth)
         if hasattr(value, "__s2sad_function__") or callable(value) and not _is_object(cls):
@@ -207,6 +207,9 @@ class _Walk:
     ) -> Record:
         parts = []
         for k, v in zip(keys, items, strict=True):
+            if type(v) is bool and kind not in ("tuple", "list"):
+                parts.append(Known(v))  # a choice, not data
+                continue
             parts.append(self.visit(v, f"{name}_{_word(k)}", f"{path}{step(kind, k)}", depth + 1))
         new = Record(kind, cls, keys, tuple(parts))
         if kind in ("list", "dict", "object"):
@@ -225,12 +228,16 @@ class _Walk:
                 raise StructureError(f"`{path}`{{of}} uses `{n}`, which has no value yet") from None
             if content is fn:
                 raise StructureError(f"`{path}`{{of}} is a function that calls itself")
-            free.append((n, self.visit(content, f"{name}_{n}", f"{path}.{n}", depth + 1)))
+            free.append((n, self.captured(content, f"{name}_{n}", f"{path}.{n}", depth + 1)))
         code = fn.__code__
         positional = code.co_varnames[: code.co_argcount]
         given = dict(zip(positional[len(positional) - len(fn.__defaults__ or ()) :], fn.__defaults__ or (), strict=True)) | (fn.__kwdefaults__ or {})
-        defaults = [(n, self.visit(v, f"{name}_{n}", f"{path}.{n}", depth + 1)) for n, v in given.items()]
+        defaults = [(n, self.captured(v, f"{name}_{n}", f"{path}.{n}", depth + 1)) for n, v in given.items()]
         return Function(fn, id(code), id(fn.__globals__), tuple(free), tuple(defaults))
+
+    def captured(self, value: Any, name: str, path: str, depth: int) -> Structure:
+        """What a function has captured."""
+        return Known(value) if type(value) is bool else self.visit(value, name, path, depth)
 
 
 def _mark(s: Structure, objects: dict[int, int], twice: set[int]) -> Structure:
@@ -350,8 +357,9 @@ def _is_object(cls: type) -> bool:
 _plain: WeakKeyDictionary[type, bool] = WeakKeyDictionary()
 
 
-def _is_key(k: Any) -> bool:
-    return all(map(_is_key, k)) if type(k) is tuple else k is None or isinstance(k, (str, bool, int, enum.Enum))
+def is_key(k: Any) -> bool:
+    """Whether a dict with such a key is a structure."""
+    return all(map(is_key, k)) if type(k) is tuple else k is None or isinstance(k, (str, bool, int, enum.Enum))
 
 
 def step(kind: str, key: Any) -> str:

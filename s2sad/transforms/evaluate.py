@@ -10,14 +10,16 @@ import functools
 import inspect
 import operator
 import types
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, NoReturn
 
 import gast
 import numpy as np
 
 from s2sad.errors import UnsupportedError, problem, refuse
+from s2sad.lang import structure
 from s2sad.lang import tree as T
 from s2sad.lang.outside import DefaultValue, Part, defaults
 from s2sad.lang.source import name_of, unwrap
@@ -57,6 +59,12 @@ from s2sad.transforms.resolve import (
 )
 
 _TEXT_METHODS = frozenset("lower upper strip lstrip rstrip startswith endswith replace title capitalize".split())
+#: what the methods of operators are called
+OPERATORS = {
+    gast.Add: "add", gast.Sub: "sub", gast.Mult: "mul", gast.Div: "truediv", gast.FloorDiv: "floordiv", gast.Mod: "mod", gast.Pow: "pow",
+    gast.MatMult: "matmul", gast.LShift: "lshift", gast.RShift: "rshift", gast.BitAnd: "and", gast.BitOr: "or", gast.BitXor: "xor",
+    gast.USub: "neg", gast.UAdd: "pos", gast.Invert: "invert",
+}
 _INTS: dict[type, Callable[[Any, Any], Any]] = {
     gast.Add: operator.add, gast.Sub: operator.sub, gast.Mult: operator.mul, gast.FloorDiv: operator.floordiv, gast.Mod: operator.mod,
 }
@@ -265,7 +273,9 @@ class Evaluator:
             return bool(value.items)
         if isinstance(value, Ref):
             obj = self.state.heap[value.id]
-            return bool(obj.items) if obj.kind != "object" else True
+            if obj.kind == "object":
+                return None if any(hasattr(obj.cls, m) for m in ("__bool__", "__len__")) else True
+            return bool(obj.items)
         return None if isinstance(value, Conflict) else True
 
     def items(self, value: Value) -> list[Value] | None:
@@ -287,7 +297,16 @@ class Evaluator:
         return list(value.items) if isinstance(value, Record) else list(self.state.heap[value.id].items)  # type: ignore[attr-defined]
 
     def lift_key(self, key: Any) -> Value:
+        if type(key) is tuple:
+            return Record(tuple, tuple(range(len(key))), tuple(map(self.lift_key, key)))
         return Code(T.const(key), key) if type(key) in (int, bool) else Known(key)
+
+    def key(self, value: Value) -> Any:
+        """The key that a value is, if it is known."""
+        if not isinstance(value, Record) or value.cls is not tuple:
+            return self.known(value)
+        parts = tuple(map(self.key, value.items))
+        return UNKNOWN if UNKNOWN in parts else parts
 
     def leaves(self, value: Value) -> list[Value]:
         """All the parts of a value that are not put together of others."""
@@ -663,6 +682,9 @@ class Evaluator:
                 keys = ", ".join(map(repr, self.state.heap[base.id].keys))
                 self.refuse(e, "S2S113", f"The dict has no entry {key!r}", f"# one of {keys or 'its entries'}")
             return found
+        if isinstance(base, Ref) and self.has_method(base, "__getitem__") and not isinstance(index, gast.Slice):
+            method = self.class_attribute(base, self.state.heap[base.id].cls, "__getitem__", e)
+            return self.force(self.call(method, [self.value(index)], [], e))
         self.refuse(e, "S2S113", f"{describe(base, self.state).capitalize()} cannot be indexed here", "x[i]  # of an array, list, tuple or dict")
 
     def may_know(self, names: set[str]) -> bool:
@@ -672,9 +694,9 @@ class Evaluator:
     def key_of(self, base: Value, index: gast.expr, e: gast.expr) -> Any:
         """The key that a subscript means."""
         value = self.value(index)
-        key = self.known(value)
+        key = self.key(value)
         if key is UNKNOWN:
-            names = T.loads(value.expr) if isinstance(value, Code) else set()
+            names = {n for v in self.leaves(value) if isinstance(v, Code) for n in T.loads(v.expr)}
             what = describe(base, self.state)
             raise Needed(names, UnsupportedError(problem(self.source, e, "S2S113", f"The key of {what} is not known before the program runs",
                                                          "# an array, indexed by a number", "A dict or list of values of different kinds becomes a "
@@ -703,11 +725,24 @@ class Evaluator:
                 if type(n) is int and n <= 400 and (isinstance(x, Record) or isinstance(x, Ref) and self.state.heap[x.id].kind == "list"):
                     many = self.items_of(x) * n
                     return Record(tuple, tuple(range(len(many))), tuple(many)) if isinstance(x, Record) else self.new_list(many)
+        name = OPERATORS[type(e.op)]
+        sides = [(a, f"__{name}__", b), (b, f"__r{name}__", a)]
+        classes = [self.state.heap[v.id].cls if isinstance(v, Ref) else object for v in (a, b)]
+        if classes[1] is not classes[0] and issubclass(classes[1], classes[0]):
+            sides.reverse()
+        for v, method, other in sides:
+            if isinstance(v, Ref) and self.has_method(v, method):
+                return self.force(self.call(self.class_attribute(v, self.state.heap[v.id].cls, method, e), [other], [], e))
         for v, other in ((a, b), (b, a)):
             if isinstance(v, Known) and (v.value is None or isinstance(v.value, str)) or not isinstance(v, Code) and not isinstance(other, Code):
                 summary = f"Arithmetic with {describe(v, self.state)}, which is no number or array"
                 self.refuse(e, "S2S501", summary, "x + 1.0  # with numbers or arrays")
         return Code(T.at(gast.BinOp(self.to_code(a, e.left), e.op, self.to_code(b, e.right)), e))
+
+    def has_method(self, value: Ref, name: str) -> bool:
+        """Whether an object has a method that the user has written."""
+        obj = self.state.heap[value.id]
+        return obj.kind == "object" and is_user_function(inspect.getattr_static(obj.cls, name, None))
 
     def e_UnaryOp(self, e: gast.UnaryOp) -> Value:
         v = self.value(e.operand)
@@ -715,6 +750,8 @@ class Evaluator:
             known = self.truth(v)
             if known is not None:
                 return Code(T.at(T.const(not known), e), not known)
+        elif isinstance(v, Ref) and self.has_method(v, f"__{OPERATORS[type(e.op)]}__"):
+            return self.force(self.call(self.class_attribute(v, self.state.heap[v.id].cls, f"__{OPERATORS[type(e.op)]}__", e), [], [], e))
         new = T.at(gast.UnaryOp(e.op, self.to_code(v, e.operand)), e)
         return Code(new, -v.known if isinstance(e.op, gast.USub) and isinstance(v, Code) and type(v.known) is int else UNKNOWN)
 
@@ -833,7 +870,7 @@ class Evaluator:
 
     def contains(self, a: Value, b: Value) -> bool | None:
         """`a in b`"""
-        x = self.known(a)
+        x = self.key(a)
         if isinstance(b, Ref) and self.state.heap[b.id].kind == "dict":
             return None if x is UNKNOWN else x in self.state.heap[b.id].keys
         if isinstance(b, Known) and isinstance(b.value, str) and isinstance(x, str):
@@ -883,7 +920,7 @@ class Evaluator:
                     self.refuse(v, "S2S113", "What is merged into a dict is not a dict that is known", "{**options, 'tol': tol}")
                 keys.update(zip(obj.keys, obj.items, strict=True))
                 continue
-            key = self.known(first)
+            key = self.key(first)
             if key is UNKNOWN:
                 self.refuse(k, "S2S113", "A dict whose keys are not known before the program runs", "# an array, indexed by a number")
             keys[key] = next(todo)
@@ -901,10 +938,10 @@ class Evaluator:
             if isinstance(part, gast.Constant):
                 text += str(part.value)
                 continue
-            value = self.value(part.value)
-            if not isinstance(value, Known) or part.format_spec is not None or part.conversion not in (-1, None):
+            value = self.known(self.value(part.value))
+            if type(value) not in (str, int) or part.format_spec is not None or part.conversion not in (-1, None):
                 return Code(e)
-            text += str(value.value)
+            text += str(value)
         return Known(text)
 
     # -- comprehensions -----------------------------------------------------------------------------------
@@ -925,7 +962,7 @@ class Evaluator:
         values = self.written_out(e, lambda: [self.value(e.key), self.value(e.value)])
         if values is None:
             return Code(e)  # for the fence
-        keys = [self.known(k) for k, _ in values]
+        keys = [self.key(k) for k, _ in values]
         if UNKNOWN in keys:
             self.refuse(e, "S2S113", "A dict whose keys are not known before the program runs", "# an array, indexed by a number")
         found = dict(zip(keys, (v for _, v in values), strict=True))
@@ -1042,7 +1079,12 @@ class Evaluator:
         if call in ("enumerate", "zip", "reversed") and not any(isinstance(a, gast.Starred) for a in e.args) and call not in self.state.vars:
             if not any(self.written(a) for a in e.args):
                 return None
+            if call == "zip" and not all(self.written(a) or self.range_items(a) for a in e.args) and all(map(self.only_numbers, e.args)):
+                return None
             lists = [self.iterate(a) if self.written(a) else self.range_items(a) for a in (e.args if call == "zip" else e.args[:1])]
+            if call == "zip" and any(x is None for x in lists):
+                count = min(len(x) for x in lists if x is not None)
+                lists = [self.first_items(a, count) if x is None else x for a, x in zip(e.args, lists, strict=True)]
             if any(x is None for x in lists):
                 self.refuse(e, "S2S116", f"`{call}` of values of different kinds and of something else", "for k in range(len(layers)):")
             full: list[list[Value]] = [x for x in lists if x is not None]
@@ -1061,6 +1103,18 @@ class Evaluator:
         value = self.bound(value, "items", e) if not isinstance(e, (gast.Name, gast.Attribute)) else value
         return self.items(value)
 
+    def first_items(self, e: gast.expr, count: int) -> list[Value]:
+        """Items of an array or list of the running program, beside those of a structure; one that is shorter is an error."""
+        whole = self.temporary(Code(self.iterable(e)), "items", e).expr
+        short = T.stmts(f"if len(items) < {count}:\n    raise ValueError('zip of sequences of different lengths')", items=whole)
+        self.out += T.at(short, e)
+        return [Code(T.at(gast.Subscript(copy.copy(whole), T.const(k), gast.Load()), e)) for k in range(count)]
+
+    def only_numbers(self, e: gast.expr) -> bool:
+        """Whether all that is looped over is numbers and arrays, which a loop that runs can have."""
+        value = self.peek(e)
+        return not isinstance(value, (Record, Ref)) or all(isinstance(v, Code) for v in self.items_of(value))
+
     def range_items(self, e: gast.expr) -> list[Value] | None:
         count = self.known_range(e)
         return None if count is None or len(count) > 400 else [Code(T.at(T.const(k), e), k) for k in count]
@@ -1069,7 +1123,7 @@ class Evaluator:
         """Whether a loop over this is written out."""
         if isinstance(e, gast.Call):
             name = T.dotted(e.func)
-            if name in ("enumerate", "zip", "reversed", "list", "tuple"):
+            if name in ("enumerate", "zip", "reversed", "list", "tuple", "sorted"):
                 return any(self.written(a) for a in e.args)
             base = self.peek(e.func.value) if isinstance(e.func, gast.Attribute) and e.func.attr in ("items", "keys", "values") else None
             return isinstance(base, Ref) and self.state.heap[base.id].kind == "dict"
@@ -1289,6 +1343,11 @@ class Evaluator:
             known = self.class_of(args[0])
             if known is not None:
                 return Known(known)
+        if cls is map and len(args) > 1 and not keywords:
+            rows = [self.items(v) for v in args[1:]]
+            if any(r is None for r in rows):
+                self.refuse(e, "S2S113", "`map` over something else than a tuple, list or dict that is known", "[f(x) for x in xs]")
+            return self.new_list([self.force(self.call(args[0], list(row), [], e)) for row in zip(*rows, strict=False)])  # type: ignore[arg-type]
         if cls is functools.partial and args:
             return Partial(args[0], tuple(args[1:]), tuple(keywords))
         special = any("__new__" in vars(c) for c in cls.__mro__[:-1])
@@ -1297,10 +1356,11 @@ class Evaluator:
         init = inspect.getattr_static(cls, "__init__")
         if dataclasses.is_dataclass(cls) and cls.__dataclass_params__.init and "__init__" in vars(cls):  # type: ignore[attr-defined]
             fields = [f for f in dataclasses.fields(cls) if f.init]
-            if all(f.default_factory is dataclasses.MISSING or f.default_factory in (list, dict) for f in dataclasses.fields(cls)):
+            late = [f.name for f in dataclasses.fields(cls) if not f.init and f.default_factory is not dataclasses.MISSING]
+            if not late:
                 preset = {f.name: f.default for f in fields if f.default is not dataclasses.MISSING}
-                made = {f.name: f.default_factory() for f in fields if f.default_factory is not dataclasses.MISSING}
-                values = self.fields(cls, tuple(f.name for f in fields), {**preset, **made}, args, keywords, e)
+                factories = {f.name: f.default_factory for f in fields if f.default_factory is not dataclasses.MISSING}
+                values = self.fields(cls, tuple(f.name for f in fields), preset, args, keywords, e, factories)
                 new = self.new_object("object", cls, [f.name for f in fields], values)
                 if hasattr(cls, "__post_init__"):
                     self.bound(new, cls.__name__.lower(), e)
@@ -1317,17 +1377,20 @@ class Evaluator:
         return new
 
     def fields(
-        self, cls: type, names: Sequence[str], preset: dict[str, Any], args: list[Value], keywords: list[tuple[str, Value]], e: gast.Call
+        self, cls: type, names: Sequence[str], preset: dict[str, Any], args: list[Value], keywords: list[tuple[str, Value]], e: gast.Call,
+        factories: Mapping[str, Any] = MappingProxyType({}),
     ) -> list[Value]:
-        """The values of the fields of a dataclass or named tuple."""
+        """The values of the fields of a dataclass or named tuple; `factories` make those that are not given."""
         given = dict(zip(names, args, strict=False)) | dict(keywords)
-        missing = [n for n in names if n not in given and n not in preset]
+        missing = [n for n in names if n not in given and n not in preset and n not in factories]
         if len(args) > len(names) or missing or not set(given) <= set(names):
             self.refuse(e, "S2S126", f"The arguments do not fit `{cls.__name__}`", f"{cls.__name__}({', '.join(names)})")
         values = []
         for n in names:
             if n in given:
                 values.append(given[n])
+            elif n in factories:
+                values.append(self.force(self.call(self.lift(factories[n], None, f"{cls.__name__}.{n}", n), [], [], e)))
             else:
                 value = self.lift_value(preset[n], Part(Constant(cls), n) if hasattr(cls, n) else None, n, n, ())
                 if value is None:
@@ -1340,8 +1403,15 @@ class Evaluator:
         return values
 
     def structure_method(self, e: gast.Call) -> Value | None:
-        """Methods of dicts, lists, texts and objects that are known."""
+        """Methods of dicts, lists, texts and named tuples that are known."""
         base, attr = self.peek(e.func.value), e.func.attr
+        if isinstance(base, Record) and structure.is_namedtuple(base.cls) and attr in ("_replace", "_asdict") and not e.args:
+            head, *values = self.evaluate([e.func.value, *(k.value for k in e.keywords)])
+            assert isinstance(head, Record)
+            found = dict(zip(head.keys, head.items, strict=True)) | {str(k.arg): v for k, v in zip(e.keywords, values, strict=True)}
+            if not set(found) <= set(head.keys):
+                self.refuse(e, "S2S126", f"The arguments do not fit `{head.cls.__name__}._replace`", f"# of {', '.join(map(str, head.keys))}")
+            return Record(head.cls, head.keys, tuple(found.values())) if attr == "_replace" else self.new_object("dict", dict, *zip(*found.items()))
         if isinstance(base, Known) and isinstance(base.value, str) and attr in _TEXT_METHODS and not e.keywords:
             args = [self.known(v) for v in self.evaluate(e.args)]
             if all(isinstance(a, (str, int)) for a in args):
@@ -1380,7 +1450,7 @@ class Evaluator:
                 self.write(base, k, v, T.at(gast.Subscript(e.func.value, T.const(k), gast.Store()), e))
             return Known(None)
         key, *rest = self.evaluate(e.args)
-        k = self.known(key)
+        k = self.key(key)
         if k is UNKNOWN:
             self.refuse(e, "S2S113", "The key of a dict is not known before the program runs", "# an array, indexed by a number")
         found_item = obj.get(k)
@@ -1427,8 +1497,18 @@ class Evaluator:
         if f.obj is not None:
             return Code(self.residual(e, T.at(T.name(self.export(f.name, f.obj)), e.func), args, keywords))
         name = f.name
+        if name == "list" and not args and not keywords:
+            return self.new_list([])
         if not keywords and len(args) == 1:
             v = args[0]
+            special = {"len": "__len__", "abs": "__abs__", "float": "__float__"}.get(name, "")
+            if isinstance(v, Ref) and self.has_method(v, special):
+                return self.force(self.call(self.class_attribute(v, self.state.heap[v.id].cls, special, e), [], [], e))
+            if name == "sorted":
+                items = self.items(v)
+                keys = [self.key(x) for x in items or ()]
+                if items is not None and all(isinstance(k, str) for k in keys):
+                    return self.new_list([x for _, x in sorted(zip(keys, items, strict=True), key=lambda both: both[0])])
             if name == "len":
                 items = self.items(v)
                 if items is not None:
@@ -1452,7 +1532,7 @@ class Evaluator:
 
     def call_opaque(self, obj: Any, args: list[Value], keywords: list[tuple[str, Value]], e: gast.Call) -> Value | None:
         """Builtins that ask what a value is, and what makes functions of functions."""
-        title = getattr(obj, "__name__", "") if getattr(obj, "__module__", "") == "builtins" else ""
+        title = getattr(obj, "__name__", "") if getattr(obj, "__module__", "") == "builtins" or obj is functools.reduce else ""
         handler: Callable[[list[Value], gast.Call], Value | None] | None = getattr(self, f"b_{title}", None)
         return handler(args, e) if handler is not None and not keywords else None
 
@@ -1500,6 +1580,15 @@ class Evaluator:
         if any(t is None for t in wanted):
             return None
         return self.decided(issubclass(cls, tuple(wanted)), e)  # type: ignore[arg-type]
+
+    def b_reduce(self, args: list[Value], e: gast.Call) -> Value | None:
+        items = self.items(args[1]) if len(args) in (2, 3) else None
+        if items is None or not items and len(args) == 2:
+            self.refuse(e, "S2S113", "`reduce` of something else than a tuple, list or dict that is known", "for x in xs:\n    total = f(total, x)")
+        total, *rest = [*args[2:], *items]
+        for v in rest:
+            total = self.force(self.call(args[0], [total, v], [], e))
+        return total
 
     def b_type(self, args: list[Value], e: gast.Call) -> Value | None:
         cls = self.class_of(args[0]) if len(args) == 1 else None
@@ -1574,7 +1663,7 @@ def contents(obj: Any) -> tuple[str, type, list[tuple[Any, Any]]] | None:
     if cls is list:
         return "list", cls, list(enumerate(obj))
     if cls is dict:
-        return ("dict", cls, list(obj.items())) if all(isinstance(k, (str, int)) for k in obj) else None
+        return ("dict", cls, list(obj.items())) if all(map(structure.is_key, obj)) else None
     if callable(obj) and not hasattr(obj, "__dict__") or isinstance(obj, (np.generic, np.ndarray, np.random.Generator, types.ModuleType)):
         return None
     if cls.__module__.split(".")[0] in ("builtins", "numpy", "numba", "math", "functools", "_io"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import copy
+import importlib
 import math
 import types
 from collections.abc import Callable, Mapping
@@ -17,7 +18,7 @@ from numba.core.registry import CPUDispatcher
 
 from s2sad import custom, rules
 from s2sad.lang import tree as T
-from s2sad.lang.outside import Value
+from s2sad.lang.outside import Module, Part, Value
 from s2sad.lang.source import name_of, unwrap
 
 #: Builtins that the canonical form uses; a user's variable of such a name gets the suffix `_`.
@@ -72,7 +73,7 @@ class Assumption:
         """Whether it is still so (constants are compared by type and value, all else by identity)."""
         try:
             now = self.read()
-        except (NameError, AttributeError, ValueError):
+        except (NameError, AttributeError, LookupError, TypeError, ValueError):
             return False
         return now is self.value or is_constant(self.value) and type(now) is type(self.value) and repr(now) == repr(self.value)
 
@@ -201,6 +202,7 @@ class _Resolver(gast.NodeTransformer):  # type: ignore[misc]
         code = fn.__code__
         self.locals = set(code.co_varnames) | set(code.co_cellvars) | (set(code.co_freevars) if captured else set())
         self.modules: dict[str, Any] = {}  # names bound by imports in the body
+        self.imported: dict[str, Any] = {}  # how those of them are read that are not numpy's or math's
         self.refused_imports: dict[str, gast.stmt] = {}
         self.fresh = T.Fresh(set(RESERVED))
         ordered = list(code.co_varnames) + [c for c in code.co_cellvars if c not in code.co_varnames]
@@ -216,7 +218,7 @@ class _Resolver(gast.NodeTransformer):  # type: ignore[misc]
         self.externals: dict[str, Any] = {}
         self.external_names: dict[int, str] = {}
         self.callees: dict[str, types.FunctionType] = {}
-        self.assumptions: dict[Value, Assumption] = {}
+        self.assumptions: dict[Any, Assumption] = {}
 
     def run(self) -> Resolved:
         body = self._imports(self.node.body)
@@ -256,6 +258,12 @@ class _Resolver(gast.NodeTransformer):  # type: ignore[misc]
             elif isinstance(s, gast.ImportFrom) and s.module and not s.level and s.module.split(".")[0] in ("numpy", "math"):
                 for a in s.names:
                     self._bind_module(a.asname or a.name, getattr(_module(s.module), a.name, None))
+            elif isinstance(s, (gast.Import, gast.ImportFrom)) and (found := self._imported(s)) is not None:
+                for name, read in found:
+                    self._bind_module(name, read())
+                    self.imported[name] = read
+                    if not is_number(read()):
+                        self.assumptions[read] = Assumption(read, read())
             else:
                 if isinstance(s, (gast.Import, gast.ImportFrom)):
                     for a in s.names:
@@ -263,19 +271,35 @@ class _Resolver(gast.NodeTransformer):  # type: ignore[misc]
                 rest.append(s)
         return rest
 
+    def _imported(self, s: Any) -> list[tuple[str, Any]] | None:
+        """Name -> how it is read, of an import of other modules; None if Python could not do it now."""
+        package = self.fn.__globals__.get("__package__") or ""
+        try:
+            if isinstance(s, gast.Import):
+                if any("." in a.name and not a.asname for a in s.names):
+                    return None
+                return [(a.asname or a.name, Module(importlib.import_module(a.name).__name__)) for a in s.names]
+            module = importlib.import_module("." * s.level + (s.module or ""), package or None)
+            reads = [(a.asname or a.name, Part(Module(module.__name__), a.name)) for a in s.names if a.name != "*"]
+            for _, read in reads:
+                read()
+        except (ImportError, AttributeError, KeyError, TypeError, ValueError):
+            return None
+        return reads if len(reads) == len(s.names) else None
+
     def _bind_module(self, name: str, obj: Any) -> None:
         self.locals.discard(name)
         self.modules[name] = obj
 
     # -- objects ------------------------------------------------------------------------------------------
 
-    def static(self, node: gast.expr) -> tuple[Any, Value | None] | None:
+    def static(self, node: gast.expr) -> tuple[Any, Any] | None:
         """The object that an expression of non-local names and attributes of modules stands for, and how to read it; or None."""
         if isinstance(node, gast.Name):
             if node.id in self.locals:
                 return None
             if node.id in self.modules:
-                return self.modules[node.id], None
+                return self.modules[node.id], self.imported.get(node.id)
             read = Value(self.fn, (node.id,))
             try:
                 obj = read()
@@ -296,14 +320,14 @@ class _Resolver(gast.NodeTransformer):  # type: ignore[misc]
             inner = getattr(obj, node.attr)
             below = None
             if owner is not None:
-                below = Value(owner.fn, (*owner.path, node.attr))
+                below = Value(owner.fn, (*owner.path, node.attr)) if isinstance(owner, Value) else Part(owner, node.attr)
                 if obj not in (np, math) if isinstance(obj, types.ModuleType) else True:
                     if not is_number(inner) and not isinstance(inner, types.MethodType):
                         self.assumptions[below] = Assumption(below, inner)
             return inner, below
         return None
 
-    def value(self, obj: Any, read: Value | None, node: gast.expr) -> gast.expr:
+    def value(self, obj: Any, read: Any, node: gast.expr) -> gast.expr:
         """The expression for a non-local object used as a value."""
         known = _CONSTANT_NAMES.get(id(obj))
         owner = self.static(node.value) if isinstance(node, gast.Attribute) else None
@@ -315,7 +339,7 @@ class _Resolver(gast.NodeTransformer):  # type: ignore[misc]
             if read is None:
                 return T.at(T.const(obj), node)
             if read not in self.hidden:
-                self.hidden[read] = self.fresh(read.path[-1])
+                self.hidden[read] = self.fresh(read.path[-1] if isinstance(read, Value) else read.key)
             return T.at(T.name(self.hidden[read]), node)
         if isinstance(obj, np.dtype) and obj.type in _DTYPES:
             return T.at(dotted_expr(_DTYPES[obj.type]), node)

@@ -44,7 +44,7 @@ from s2sad.transforms.abstract import (
     named,
     reachable,
 )
-from s2sad.transforms.evaluate import Evaluator, Multi, Needed, word
+from s2sad.transforms.evaluate import OPERATORS, Evaluator, Multi, Needed, word
 from s2sad.transforms.normalize import changes_list
 from s2sad.transforms.resolve import RESERVED, Assumption, Callee, Recursive, Resolved, Unknown, own_names
 
@@ -639,7 +639,12 @@ class Frame(Evaluator):
         if isinstance(old, Ref) and self.state.heap[old.id].kind == "list" and isinstance(s.op, gast.Add):
             self.extend(old, self.value(s.value), s)
             return
-        self.s_Assign(T.at(gast.Assign([t], T.at(gast.BinOp(T.at(T.loaded(t), t), s.op, s.value), s), None), s))
+        in_place = f"__i{OPERATORS[type(s.op)]}__"
+        if isinstance(old, Ref) and self.has_method(old, in_place):
+            changed = gast.Call(T.at(gast.Attribute(T.at(T.loaded(t), t), in_place, gast.Load()), s), [s.value], [])
+        else:
+            changed = gast.BinOp(T.at(T.loaded(t), t), s.op, s.value)
+        self.s_Assign(T.at(gast.Assign([t], T.at(changed, s), None), s))
 
     def s_Return(self, s: gast.Return) -> None:
         new = copy.copy(s)

@@ -87,6 +87,8 @@ class _Forward:
             inner = self.dot(e.value)
             return None if inner is None else Dot(gast.Subscript(self.shaped(inner, e.value), A.clone(e.slice), gast.Load()))
         if isinstance(e, gast.Attribute):
+            if isinstance(e.value, gast.Name) and e.value.id in ("np", "math"):
+                return None  # a constant
             inner = self.dot(e.value)
             return None if inner is None else Dot(gast.Attribute(self.shaped(inner, e.value), e.attr, gast.Load()))
         if isinstance(e, gast.UnaryOp):
