@@ -101,7 +101,7 @@ CODES: dict[str, tuple[str, str, str]] = {
     "S2S101": ("The file has changed since the function was made", "# model.py, saved while Python runs", "Import the module again."),
     "S2S110": ("A statement that is outside the language", "try:\n    y = x\nexcept ValueError:\n    y = 0.0", "y = x"),
     "S2S111": ("An expression that is outside the language", "sum(v * v for v in x)", "np.sum(x * x)"),
-    "S2S112": ("An import of another module than numpy and math in a function", "import time", "Import at the head of the file."),
+    "S2S112": ("An import in a function that cannot be followed", "import scipy.special", "Import at the head of the file."),
     "S2S113": ("A list, set or dict", "xs = [x, y]", "xs = np.array([x, y])"),
     "S2S114": ("A complex number", "z = 1j * x", "Use real and imaginary parts."),
     "S2S115": ("Starred arguments or a starred target", "f(*args)", "f(a, b)"),

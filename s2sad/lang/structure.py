@@ -205,7 +205,7 @@ class _Walk:
     def record(
         self, kind: str, cls: type, keys: tuple[Any, ...], items: Iterable[Any], value: Any, name: str, path: str, depth: int
     ) -> Record:
-        parts = []
+        parts: list[Structure] = []
         for k, v in zip(keys, items, strict=True):
             if type(v) is bool and kind not in ("tuple", "list"):
                 parts.append(Known(v))  # a choice, not data

@@ -328,31 +328,71 @@ def named(id: str) -> Code:
     return Code(T.name(id))
 
 
-class Join:
-    """What holds where several ways meet: the first state's variables, as far as the others agree."""
+#: what is written if an object is that may be one of two, or one of those
+EITHER = "An object that may be the same as another one here"
 
-    def __init__(self, a: State, b: State):
+
+class Join:
+    """What holds where several ways meet: the first state's variables, as far as the others agree.
+
+    An object that takes the place of another one keeps the identity of that, unless that is still in use by itself (as an argument of the
+    caller is): then it gets a new identity and variables of its own, and neither can be written from there on.
+    """
+
+    def __init__(self, a: State, b: State, new_id: Callable[[], int], fresh: Callable[[str], str]):
         self.a, self.b = a, b
+        self.new_id, self.fresh = new_id, fresh
         self.to: dict[int, int] = {}
         self.back: dict[int, int] = {}
         self.heap: dict[int, Obj] = {}
-        self.todo: list[tuple[int, int]] = []
+        self.todo: list[tuple[int, int, int, str]] = []
+        self.kept = self.in_both()
+        self.new: dict[tuple[int, int], int] = {}
+        self.apart = False  # whether what is met is in an object that gets variables of its own
+
+    def in_both(self) -> set[int]:
+        """The objects that are reached in the same way in both states."""
+        found: set[int] = set()
+        seen: set[tuple[int, int]] = set()
+        todo = [(v, self.b.vars[n]) for n, v in self.a.vars.items() if n in self.b.vars]
+        while todo:
+            p, q = todo.pop()
+            if isinstance(p, Ref) and isinstance(q, Ref):
+                if (p.id, q.id) in seen:
+                    continue
+                seen.add((p.id, q.id))
+                if p.id == q.id:
+                    found.add(p.id)
+            elif isinstance(p, (Method, Partial, Inner)):
+                found |= reachable([p], self.a)[0] & reachable([q], self.b)[0]
+                continue
+            if isinstance(p, (Record, Ref)) and type(p) is type(q):
+                todo += [(x, y) for (k, x), (n, y) in zip(parts(p, self.a), parts(q, self.b), strict=False) if k == n]
+        return found
 
     def states(self) -> State:
         """The state that stands for both."""
         a, b = self.a.vars, self.b.vars
         out = {n: self.value(n, a.get(n), b.get(n), n) for n in [*a, *(n for n in b if n not in a)]}
         while self.todo:
-            i, j = self.todo.pop()
+            at, i, j, wish = self.todo.pop()
             x, y = self.a.heap[i], self.b.heap[j]
             if x is y:
-                self.heap[i] = x
+                self.heap[at] = x
                 for v in x.items:  # what hangs below
                     self.value("", v, v, "")
                 continue
-            wishes = [f"{k}" for k in x.keys]
-            items = tuple(self.value(w, p, q, "") for w, p, q in zip(wishes, x.items, y.items, strict=True))
-            self.heap[i] = x if all(p is q for p, q in zip(items, x.items, strict=True)) else replace(x, items=items)
+            self.apart = at != i
+            items = tuple(self.value(f"{wish}_{k}" if self.apart else f"{k}", p, q, "") for k, p, q in zip(x.keys, x.items, y.items, strict=True))
+            self.heap[at] = replace(x, items=items, bound=True) if self.apart else x
+            if not self.apart and not all(p is q for p, q in zip(items, x.items, strict=True)):
+                self.heap[at] = replace(x, items=items)
+            self.apart = False
+        for (i, j), at in self.new.items():
+            self.heap[at] = replace(self.heap[at], owner=EITHER)
+            for k in {i, j} & self.kept:
+                old = self.heap.get(k) or self.a.heap[k]
+                self.heap[k] = replace(old, owner=old.owner or EITHER)
         heap = {**self.a.heap, **{i: o for i, o in self.b.heap.items() if i not in self.a.heap}, **self.heap}
         return State(out, heap)
 
@@ -361,10 +401,12 @@ class Join:
         if p is None or q is None:
             return self.one(name, p if p is not None else q)
         if isinstance(p, Code) and isinstance(q, Code):
-            if p is q:
+            if p is q and not (self.apart and not isinstance(p.expr, gast.Constant)):
                 return p
             known = p.known if type(p.known) is type(q.known) and p.known == q.known else UNKNOWN
             expr = p.expr
+            if self.apart:
+                return Code(T.name(self.fresh("".join(c if c.isalnum() else "_" for c in name))), known, p.type if p.type == q.type else None)
             if variable and not _is(p.expr, variable):
                 expr = T.name(variable)
             elif not isinstance(p.expr, gast.Name) and isinstance(q.expr, gast.Name):
@@ -379,14 +421,27 @@ class Join:
             return p if all(x is y for x, y in zip(items, p.items, strict=True)) else Record(p.cls, p.keys, items)
         if isinstance(p, Ref) and isinstance(q, Ref):
             x, y = self.a.heap[p.id], self.b.heap[q.id]
+            if p.id != q.id and {p.id, q.id} & self.kept and (x.kind, x.cls, x.keys) == (y.kind, y.cls, y.keys):
+                return self.either(p, q, name)
             if self.to.get(p.id, q.id) == q.id and self.back.get(q.id, p.id) == p.id and (x.kind, x.cls, x.keys) == (y.kind, y.cls, y.keys):
                 if p.id not in self.to:
                     self.to[p.id], self.back[q.id] = q.id, p.id
-                    self.todo.append((p.id, q.id))
+                    self.todo.append((p.id, p.id, q.id, name))
                 return p
         elif _same(p, q):
             return p
         return Conflict(f"`{name}` is {describe(p, self.a)} on one way and {describe(q, self.b)} on another")
+
+    def either(self, p: Ref, q: Ref, name: str) -> Ref:
+        """The object that is one or the other, both of which may be in use as well."""
+        if (p.id, q.id) not in self.new:
+            again = p.id not in self.kept and self.a.heap[p.id].owner == EITHER and p.id not in self.to  # it has variables of its own already
+            at = p.id if again else self.new_id()
+            if again:
+                self.to[p.id] = q.id
+            self.new[p.id, q.id] = at
+            self.todo.append((at, p.id, q.id, name))
+        return Ref(self.new[p.id, q.id])
 
     def one(self, name: str, v: Value | None) -> Value:
         """What is known of a name that one of the ways does not set."""

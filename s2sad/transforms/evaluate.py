@@ -346,8 +346,8 @@ class Evaluator:
             return
         self.state.vars[n] = self.bound(value, n, s)
 
-    def bound(self, value: Value, wish: str, s: gast.AST) -> Value:
-        """The value with every part that is computed in a variable of its own, named after the whole."""
+    def bound(self, value: Value, wish: str, s: gast.AST, defaults: bool = False) -> Value:
+        """The value with every part that is computed in a variable of its own, named after the whole (also the `defaults` of functions)."""
         if isinstance(value, Code) and isinstance(value.expr, gast.Constant):
             return value
         live = reachable([v for n, v in self.state.vars.items() if n != wish], self.state)[1]
@@ -373,6 +373,8 @@ class Evaluator:
                 return Partial(walk(v.func, wish), args, tuple((k, walk(x, f"{wish}_{k}")) for k, x in v.keywords))
             elif isinstance(v, Method):
                 return Method(v.func, walk(v.owner, wish))
+            elif isinstance(v, Inner) and defaults:
+                return Inner(v.node, v.unit, v.scope, tuple((n, walk(x, f"{wish}_{n}")) for n, x in v.defaults))
             return v
 
         new = walk(value, wish)
@@ -976,7 +978,11 @@ class Evaluator:
 
         def level(k: int) -> bool:
             if k == len(e.generators):
-                found.append(make())
+                values = make()
+                bound = own & T.stores(self.out[place:])
+                if bound:  # the next trip assigns them again
+                    values = [self.hold(v, bound, e) if isinstance(v, Code) else self.bound(v, self.fresh("item"), e, defaults=True) for v in values]
+                found.append(values)
                 return True
             g = e.generators[k]
             items = self.iterate(g.iter)
@@ -1108,7 +1114,7 @@ class Evaluator:
         whole = self.temporary(Code(self.iterable(e)), "items", e).expr
         short = T.stmts(f"if len(items) < {count}:\n    raise ValueError('zip of sequences of different lengths')", items=whole)
         self.out += T.at(short, e)
-        return [Code(T.at(gast.Subscript(copy.copy(whole), T.const(k), gast.Load()), e)) for k in range(count)]
+        return [self.temporary(Code(T.at(gast.Subscript(copy.copy(whole), T.const(k), gast.Load()), e)), "item", e) for k in range(count)]
 
     def only_numbers(self, e: gast.expr) -> bool:
         """Whether all that is looped over is numbers and arrays, which a loop that runs can have."""
@@ -1347,7 +1353,7 @@ class Evaluator:
             rows = [self.items(v) for v in args[1:]]
             if any(r is None for r in rows):
                 self.refuse(e, "S2S113", "`map` over something else than a tuple, list or dict that is known", "[f(x) for x in xs]")
-            return self.new_list([self.force(self.call(args[0], list(row), [], e)) for row in zip(*rows, strict=False)])  # type: ignore[arg-type]
+            return self.new_list([self.force(self.call(args[0], list(row), [], e)) for row in zip(*rows, strict=False)])
         if cls is functools.partial and args:
             return Partial(args[0], tuple(args[1:]), tuple(keywords))
         special = any("__new__" in vars(c) for c in cls.__mro__[:-1])
@@ -1411,7 +1417,9 @@ class Evaluator:
             found = dict(zip(head.keys, head.items, strict=True)) | {str(k.arg): v for k, v in zip(e.keywords, values, strict=True)}
             if not set(found) <= set(head.keys):
                 self.refuse(e, "S2S126", f"The arguments do not fit `{head.cls.__name__}._replace`", f"# of {', '.join(map(str, head.keys))}")
-            return Record(head.cls, head.keys, tuple(found.values())) if attr == "_replace" else self.new_object("dict", dict, *zip(*found.items()))
+            if attr == "_replace":
+                return Record(head.cls, head.keys, tuple(found.values()))
+            return self.new_object("dict", dict, list(found), list(found.values()))
         if isinstance(base, Known) and isinstance(base.value, str) and attr in _TEXT_METHODS and not e.keywords:
             args = [self.known(v) for v in self.evaluate(e.args)]
             if all(isinstance(a, (str, int)) for a in args):

@@ -148,7 +148,7 @@ class _Checker:
             self.bad_imports |= {(a.asname or a.name).split(".")[0] for a in s.names}
             text = f"from {module} import {names}" if module else f"import {names}"
             self.add(s, "S2S112", f"`{text}` inside a function cannot be differentiated", f"{text}  # at the head of the file",
-                     "Only numpy and math may be imported in the function itself.")
+                     "In a function imports are followed at its beginning, of modules and names that Python finds.")
         elif not isinstance(s, (gast.Pass, gast.Break, gast.Continue)):
             self.add(s, "S2S110", f"`{kind}` statements cannot be differentiated", "# plain assignments, loops and branches")
 

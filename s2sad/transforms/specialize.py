@@ -735,7 +735,7 @@ class Frame(Evaluator):
             return
         merged = ends[0][0]
         for other, _ in ends[1:]:
-            merged = Join(merged, other).states()
+            merged = Join(merged, other, self.whole.new_id, self.fresh).states()
         if len(ends) > 1:
             for k, (state, out) in enumerate(ends):
                 self.adapt(merged, state, out, s, k >= len(ends) - jumps)
@@ -839,7 +839,7 @@ class Frame(Evaluator):
             ends = [*([(self.state, body)] if self.alive else []), *loop.continues]
             merged = inside
             for state, _ in ends:
-                merged = Join(merged, state).states()
+                merged = Join(merged, state, self.whole.new_id, self.fresh).states()
             if not _changed(inside, merged):
                 break
             inside = merged

@@ -50,7 +50,7 @@ def names(value, name="p"):
 
 
 def test_leaves_read_as_the_path_to_them():
-    value = Body(1.0, {"k": [np.ones(2), (1, 2.0)], 3: Point(0.5, None), "a b": True})
+    value = Body(1.0, {"k": [np.ones(2), (1, 2.0)], 3: Point(0.5, None), "a b": 4})
     assert names(value, "p") == ["p_mass", "p_position_k_0", "p_position_k_1_0", "p_position_k_1_1", "p_position_3_x", "p_position_a_b"]
     paths = [leaf.path for leaf in S.leaves(of(value))]
     assert paths[1:] == ['p.position["k"][0]', 'p.position["k"][1][0]', 'p.position["k"][1][1]', "p.position[3].x", 'p.position["a b"]']

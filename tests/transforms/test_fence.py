@@ -61,7 +61,8 @@ def with_block(x):
 
 @one("S2S112", "import time")
 def imports(x):
-    import time
+    if x > 0.0:
+        import time
 
     return x * time.time()
 

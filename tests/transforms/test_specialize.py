@@ -511,8 +511,7 @@ def test_methods_and_functions_in_tables_that_change(monkeypatch):
     one = g(1.5)
     assert one == pytest.approx(differences(tables, (1.5,), 0), rel=1e-6)
     monkeypatch.setattr(Point, "norm2", lambda self: 0.0)
-    with pytest.raises(DifferentiationError):
-        g(1.5)  # a lambda has no source of its own
+    assert g(1.5) == pytest.approx(differences(tables, (1.5,), 0), rel=1e-6)
     monkeypatch.setattr(Point, "norm2", Point.moved)
 
 
