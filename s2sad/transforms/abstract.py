@@ -383,7 +383,7 @@ class Join:
                     self.value("", v, v, "")
                 continue
             self.apart = at != i
-            items = tuple(self.value(f"{wish}_{k}" if self.apart else f"{k}", p, q, "") for k, p, q in zip(x.keys, x.items, y.items, strict=True))
+            items = tuple(self.value(f"{wish}_{k}", p, q, "") for k, p, q in zip(x.keys, x.items, y.items, strict=True))
             self.heap[at] = replace(x, items=items, bound=True) if self.apart else x
             if not self.apart and not all(p is q for p, q in zip(items, x.items, strict=True)):
                 self.heap[at] = replace(x, items=items)

@@ -216,6 +216,8 @@ class Evaluator:
             return self.temporary(value, "value", node, held=True)
         if isinstance(value, Record):
             return Record(value.cls, value.keys, tuple(self.hold(v, changed, node) for v in value.items))
+        if isinstance(value, Ref) and not self.state.heap[value.id].bound and reachable([value], self.state)[1] & changed:
+            return self.bound(value, self.fresh("value"), node)
         return value
 
     def temporary(self, value: Code, wish: str, node: gast.AST, held: bool = False) -> Code:

@@ -445,6 +445,15 @@ class Frame(Evaluator):
     def effects(self) -> list[tuple[int, Any]]:
         """The parts of the objects among the arguments that are not the same at every end as at the beginning."""
         found: dict[tuple[int, Any], None] = {}
+        stored = T.stores(self.out)
+
+        def differs(a: Value, b: Value) -> bool:
+            if isinstance(a, Code) and isinstance(b, Code) and isinstance(a.expr, gast.Name) and isinstance(b.expr, gast.Name):
+                return a.expr.id != b.expr.id or a.expr.id in stored
+            if isinstance(a, Record) and isinstance(b, Record) and a.cls is b.cls and len(a.items) == len(b.items):
+                return any(map(differs, a.items, b.items))
+            return not (isinstance(a, Ref) and isinstance(b, Ref) and a.id == b.id) and a is not b
+
         for k, i in enumerate(self.objects):
             before = self.initial[i]
             for e in self.exits:
@@ -452,7 +461,7 @@ class Frame(Evaluator):
                 if now.keys != before.keys:
                     found[k, None] = None
                 else:
-                    found.update({(k, key): None for key, a, b in zip(now.keys, before.items, now.items, strict=True) if a is not b})
+                    found.update({(k, key): None for key, a, b in zip(now.keys, before.items, now.items, strict=True) if differs(a, b)})
         return [(k, key) for k, key in found if key is None or (k, None) not in found]
 
     # -- statements ---------------------------------------------------------------------------------------
@@ -595,7 +604,10 @@ class Frame(Evaluator):
     def may_store(self, t: gast.expr) -> set[str]:
         """Variables that binding a target may change: itself, and those of its parts."""
         names = T.stores(t)
-        now = reachable([self.state.vars[n] for n in names if n in self.state.vars], self.state)[1]
+        parts = [x for x in gast.walk(t) if isinstance(x, (gast.Attribute, gast.Subscript)) and isinstance(x.ctx, gast.Store)]
+        names |= {T.base_name(x) for x in parts if isinstance(self.peek(x.value), Code)}
+        olds = [v for v in map(self.peek, parts) if v is not None]
+        now = reachable([*olds, *(self.state.vars[n] for n in names if n in self.state.vars)], self.state)[1]
         return names | now | {v for w, v in self.leaf_names.items() if any(w.startswith(n + "_") for n in names)}
 
     def copied(self, value: Value, wish: str, s: gast.AST) -> Value:
@@ -604,7 +616,7 @@ class Frame(Evaluator):
             return self.temporary(value, wish, s)
         if isinstance(value, Record):
             return Record(value.cls, value.keys, tuple(self.copied(v, f"{wish}_{k}", s) for k, v in zip(value.keys, value.items, strict=True)))
-        return value
+        return self.bound(value, self.fresh(wish), s) if isinstance(value, Ref) else value
 
     def s_AugAssign(self, s: gast.AugAssign) -> None:
         t = s.target
