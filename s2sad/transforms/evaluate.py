@@ -25,6 +25,7 @@ from s2sad.lang.outside import DefaultValue, Part, defaults
 from s2sad.lang.source import name_of, unwrap
 from s2sad.lang.types import Array, Scalar
 from s2sad.transforms.abstract import (
+    EITHER,
     UNKNOWN,
     Code,
     Conflict,
@@ -452,6 +453,9 @@ class Evaluator:
         if not isinstance(base, Ref):
             self.refuse(t, "S2S117", f"A part of {describe(base, self.state)} cannot be assigned", "t = (a, b)  # a new one")
         obj = self.state.heap[base.id]
+        if obj.owner == EITHER:
+            self.refuse(t, "S2S129", EITHER + " is written", "# a new object, where it is changed",
+                        "Two names stand for one object on one way through the program, and for two on another.")
         if obj.owner:
             self.refuse(t, "S2S129", f"{obj.owner} is written", "# an argument, or a value of the function's own",
                         "What a function changes has to be an argument or a value of its own.")
