@@ -23,7 +23,7 @@ from s2sad.backend import recall
 from s2sad.backend.compile import Mismatch, OutOfBounds, compile_for, load
 from s2sad.backend.signature import ArgumentError, numba_type, parse_types, type_of
 from s2sad.backend.watch import Watch
-from s2sad.errors import Problem, UnsupportedError, WrongGradient, problem, raise_all
+from s2sad.errors import Problem, TypesNeeded, UnsupportedError, WrongGradient, problem, raise_all
 from s2sad.lang.emitted import Emitted
 from s2sad.lang.outside import Hidden, Part, Value
 from s2sad.lang.structure import Structure, functions, leaves
@@ -275,6 +275,7 @@ class _Program:
         self.params = signature.params
         self.positional = signature.positional
         self.inner: dict[tuple[Any, ...], _Flattened] = shared.inner if shared is not None else {}
+        self.typed = False  # whether what it does depends on the types of arguments
 
     def current(self) -> _State:
         """The state, renewed if the function or something that it reads has changed."""
@@ -286,6 +287,15 @@ class _Program:
     def fresh(self) -> _State:
         """The state now."""
         return _State(self.fn)
+
+    def asks_for_types(self) -> bool:
+        """Whether what it does depends on the types of arguments."""
+        if not self.typed:
+            try:
+                self.current()
+            except TypesNeeded:
+                self.typed = True
+        return self.typed
 
     def flattened(self, flat: structured.Flat) -> _Flattened:
         """The program for arguments of one structure."""
@@ -447,11 +457,26 @@ class Derivative:
             return None
         if program.signature.plain:
             values = dict(zip(program.params, program.bind(args, kwargs), strict=True))
-            if all(map(structured.is_ordinary, values.values())):
+            if all(map(structured.is_ordinary, values.values())) and not program.asks_for_types():
                 return None
         else:
             values = program.signature.bind(args, kwargs)
-        return structured.flatten(values, program.fn.__qualname__, program.signature.starred)
+        return self._taken_apart(values)
+
+    def _taken_apart(self, values: Mapping[str, Any]) -> structured.Flat:
+        program = self._program
+        title, starred = program.fn.__qualname__, program.signature.starred
+        if not program.typed:
+            flat = structured.flatten(values, title, starred)
+            if flat.key in program.inner:
+                return flat
+            try:
+                program.flattened(flat).current()
+                return flat
+            except TypesNeeded:
+                del program.inner[flat.key]
+                program.typed = True
+        return structured.flatten(values, title, starred, typed=True)
 
     def _flattened(self, flat: structured.Flat) -> Derivative:
         """The derivative of the function for arguments of one structure, with respect to their leaves."""
@@ -500,7 +525,7 @@ class Derivative:
         """A call with types not seen before, or with arguments that are converted at every call (lists, memory maps)."""
         names = state.params
         if not isinstance(self._program, _Flattened) and not all(map(structured.is_ordinary, args[: state.arity])):
-            return self._structured(structured.flatten(dict(zip(names, args[: state.arity], strict=False)), self._program.fn.__qualname__))
+            return self._structured(self._taken_apart(dict(zip(names, args[: state.arity], strict=False))))
         self._latest = self
         converted = tuple(_converted(v, self._title(n)) for n, v in zip(names, args, strict=True))
         # numbers are what arrays without axes are in a program

@@ -58,6 +58,10 @@ class UnsupportedError(DifferentiationError, NotImplementedError):
     """The function uses something that is outside the language."""
 
 
+class TypesNeeded(UnsupportedError):
+    """What a function does depends on the types of its arguments in a way that is decided when compiling, and they are not known."""
+
+
 class TypeInferenceError(DifferentiationError, TypeError):
     """The types of a program do not fit together, or cannot be known before it runs."""
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from s2sad.backend.signature import ArgumentError
-from s2sad.lang.structure import Leaf, Record, Structure, StructureError, attributes, describe_all, is_list_of_numbers, leaves, rebuild
+from s2sad.backend.signature import ArgumentError, type_of
+from s2sad.lang.structure import Leaf, Record, Structure, StructureError, attributes, describe_all, is_list_of_numbers, leaves, rebuild, with_types
 
 _ATOMS = (float, int, bool, np.generic, np.ndarray, np.random.Generator)
 
@@ -92,13 +92,20 @@ class Flat:
         return tuple(self.structures.items())
 
 
-def flatten(values: Mapping[str, Any], title: str, starred: Collection[str] = ()) -> Flat:
-    """Take arguments apart; `starred` parameters stay tuples and dicts. Raises ArgumentError with the path to what is no number."""
+def flatten(values: Mapping[str, Any], title: str, starred: Collection[str] = (), typed: bool = False) -> Flat:
+    """Take arguments apart; `starred` parameters stay tuples and dicts. Raises ArgumentError with the path to what is no number.
+
+    `typed`: the types of the leaves are part of the structures (those of lists are not: they become arrays).
+    """
     parts = {n: _array(v) if type(v) in (list, tuple) and n not in starred and is_ordinary(v) else v for n, v in values.items()}
     try:
         structures, found = describe_all(parts.items())
     except StructureError as e:
         raise ArgumentError(str(e).replace("{of}", f" of `{title}`")) from None
+    if typed:
+        types = {n: type_of(v[()] if type(v) is np.ndarray and not v.ndim else v, f"`{n}` of `{title}`") for n, v in found if type(v) is not list}
+        types = {n: t for n, t in types.items() if n not in values or parts[n] is values[n]}
+        structures = {n: with_types(s, types) for n, s in structures.items()}
     return Flat(structures, tuple(n for n, _ in found), tuple(_leaf(v) for _, v in found))
 
 

@@ -180,7 +180,7 @@ def _given(s: Structure) -> Iterator[Function]:
 def _structure(s: Structure, place: dict[int, int]) -> tuple[Any, ...]:
     """What a structure is, the same in every process."""
     if isinstance(s, Leaf):
-        return ("leaf", s.name)
+        return ("leaf", s.name, str(s.type))
     if isinstance(s, Known):
         return ("known", _thing(s.value, place, set()))
     if isinstance(s, Function):

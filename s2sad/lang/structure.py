@@ -22,7 +22,7 @@ import functools
 import re
 import types
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from keyword import iskeyword
 from typing import Any
@@ -30,16 +30,22 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from s2sad.lang.types import Type
+
 #: A value with more leaves or more levels than this is data, and belongs into arrays.
 LEAVES, DEPTH = 500, 16
 
 
 @dataclass(frozen=True)
 class Leaf:
-    """A value of the running program: the parameter `name` of the flattened function. `path` is how the user would write it."""
+    """A value of the running program: the parameter `name` of the flattened function. `path` is how the user would write it.
+
+    `type` is its type, where what the function does depends on that when compiling.
+    """
 
     name: str
     path: str = field(default="", compare=False)
+    type: Type | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,6 +291,18 @@ def rebuild(structure: Structure, leaf: Callable[[Leaf], Any]) -> Any:
     count = 1 + sum(isinstance(k, int) for k in structure.keys)
     func, *args = items[:count]
     return functools.partial(func, *args, **dict(zip(structure.keys[count:], items[count:], strict=True)))
+
+
+def with_types(structure: Structure, types: Mapping[str, Type]) -> Structure:
+    """The structure with the types of leaves."""
+    if isinstance(structure, Leaf):
+        return dataclasses.replace(structure, type=types.get(structure.name))
+    if isinstance(structure, Record):
+        return dataclasses.replace(structure, items=tuple(with_types(s, types) for s in structure.items))
+    if isinstance(structure, Function):
+        both = (tuple((n, with_types(s, types)) for n, s in pairs) for pairs in (structure.free, structure.defaults))
+        return Function(structure.fn, structure.code, structure.space, *both)
+    return structure
 
 
 def leaves(structure: Structure, data_only: bool = False) -> Iterator[Leaf]:

@@ -18,12 +18,14 @@ from typing import Any, NoReturn
 import gast
 import numpy as np
 
-from s2sad.errors import UnsupportedError, problem, refuse
+from s2sad import rules
+from s2sad.analysis.types import TypeProblem, type_of
+from s2sad.errors import TypesNeeded, UnsupportedError, problem, refuse
 from s2sad.lang import structure
 from s2sad.lang import tree as T
 from s2sad.lang.outside import DefaultValue, Part, defaults
 from s2sad.lang.source import name_of, unwrap
-from s2sad.lang.types import Array, Scalar
+from s2sad.lang.types import Array, Scalar, Type
 from s2sad.transforms.abstract import (
     EITHER,
     UNKNOWN,
@@ -73,6 +75,8 @@ _ORDER: dict[type, Callable[[Any, Any], bool]] = {
     gast.Eq: operator.eq, gast.NotEq: operator.ne, gast.Lt: operator.lt, gast.LtE: operator.le, gast.Gt: operator.gt, gast.GtE: operator.ge,
 }
 #: A part of the tests that types of arguments decide.
+#: the classes that values of a running program have
+_CLASSES = (float, int, bool, list, tuple, np.ndarray, np.random.Generator, *(np.dtype(t).type for t in "dfqilhbQILHB?"))
 _PYTHON: dict[str, type] = {"float64": float, "int64": int, "bool": bool}
 
 
@@ -340,6 +344,7 @@ class Evaluator:
     def bind_name(self, n: str, value: Value, s: gast.AST) -> None:
         """`n = value`"""
         if isinstance(value, Code):
+            value = self.with_type(value)
             if not (isinstance(value.expr, gast.Name) and value.expr.id == n):
                 self.out.append(T.at(gast.Assign([T.store(n)], value.expr, None), s))
             self.state.vars[n] = Code(T.name(n), value.known, value.type)
@@ -362,6 +367,7 @@ class Evaluator:
                 name = self.leaf_name(wish, live | taken)
                 taken.add(name)
                 pairs.append((name, v.expr))
+                v = self.with_type(v)
                 return Code(T.name(name), v.known, v.type)
             if isinstance(v, Record):
                 return Record(v.cls, v.keys, tuple(walk(x, f"{wish}_{word(k)}") for k, x in zip(v.keys, v.items, strict=True)))
@@ -1239,6 +1245,10 @@ class Evaluator:
             return self.call(f.func, [*f.args, *args], list(merged.items()), e)
         if isinstance(f, Method):
             return self.call(f.func, [f.owner, *args], keywords, e)
+        if len(args) == 1 and not keywords and isinstance(f, (Func, Opaque)):
+            told = self.asked(f.fn if isinstance(f, Func) else f.obj.obj, args[0], e)
+            if told is not None:
+                return told
         if isinstance(f, Func):
             unit = self.whole.program.read(f.fn)
             for what in ("__code__", "__defaults__", "__kwdefaults__"):
@@ -1352,7 +1362,7 @@ class Evaluator:
             found |= dict(keywords)
             return self.new_object("dict", dict, list(found), list(found.values()))
         if cls is type and len(args) == 1:
-            known = self.class_of(args[0])
+            known = self.class_of_code(args[0], e) if isinstance(args[0], Code) else self.class_of(args[0])
             if known is not None:
                 return Known(known)
         if cls is map and len(args) > 1 and not keywords:
@@ -1536,13 +1546,20 @@ class Evaluator:
                 return Code(self.residual(e, T.name(name), args, keywords), known)
             if name == "bool" and self.truth(v) is not None:
                 return Code(T.at(T.const(self.truth(v)), e), self.truth(v))
-            if name in ("np.ndim", "np.isscalar") and isinstance(v, Code) and v.type is not None:
-                dims = len_of(v.type)
-                if dims is not None:
-                    known = dims if name == "np.ndim" else not dims
-                    return Code(T.at(T.const(known), e), known)
         new = self.residual(e, T.at(dotted_expr(name), e.func), args, keywords)
         return Code(T.at(canonical_call(new), e))
+
+    def asked(self, fn: Any, v: Value, e: gast.Call) -> Value | None:
+        """`np.isscalar` and `np.ndim`."""
+        if fn is np.isscalar and not isinstance(v, Code):
+            return self.decided(isinstance(v, Known) and np.isscalar(v.value), e)
+        if fn is np.isscalar and isinstance(v, Code):
+            return self.decided(issubclass(self.class_of_code(v, e), (int, float, np.generic)), e)
+        if fn is np.ndim and isinstance(v, Code):
+            found = self.class_of_code(v, e)
+            dims = 0 if issubclass(found, (int, float, np.generic)) else len_of(self.with_type(v).type)
+            return None if dims is None else Code(T.at(T.const(dims), e), dims)
+        return None
 
     def call_opaque(self, obj: Any, args: list[Value], keywords: list[tuple[str, Value]], e: gast.Call) -> Value | None:
         """Builtins that ask what a value is, and what makes functions of functions."""
@@ -1571,7 +1588,9 @@ class Evaluator:
         if isinstance(v, Ref):
             obj = self.state.heap[v.id]
             return self.decided(obj.kind == "object" and name in obj.keys or hasattr(obj.cls, name), e)
-        cls = self.class_of(v)
+        cls = self.class_of_code(v, e) if isinstance(v, Code) and len({hasattr(c, name) for c in _CLASSES}) > 1 else self.class_of(v)
+        if cls is None and isinstance(v, Code):
+            cls = float
         return None if cls is None else self.decided(hasattr(cls, name) or isinstance(v, Known) and hasattr(v.value, name), e)
 
     def b_getattr(self, args: list[Value], e: gast.Call) -> Value | None:
@@ -1587,13 +1606,10 @@ class Evaluator:
         return self.attribute(args[0], name, e)
 
     def b_isinstance(self, args: list[Value], e: gast.Call) -> Value | None:
-        cls = self.class_of(args[0])
-        if cls is None:
-            return None
         wanted = [python_type(v) for v in (args[1].items if isinstance(args[1], Record) else (args[1],))]
         if any(t is None for t in wanted):
             return None
-        return self.decided(issubclass(cls, tuple(wanted)), e)  # type: ignore[arg-type]
+        return self.decide(args[0], wanted, e)  # type: ignore[arg-type]
 
     def b_reduce(self, args: list[Value], e: gast.Call) -> Value | None:
         items = self.items(args[1]) if len(args) in (2, 3) else None
@@ -1608,6 +1624,44 @@ class Evaluator:
         cls = self.class_of(args[0]) if len(args) == 1 else None
         return None if cls is None else Known(cls)
 
+    def with_type(self, v: Code) -> Code:
+        """The value with its type, if the program is made for types."""
+        if not self.whole.typed or v.type is not None:
+            return v
+        names: dict[str, Type] = {}
+        seen: set[int] = set()
+        todo = list(self.state.vars.values())
+        while todo:
+            part = todo.pop()
+            if isinstance(part, Code) and isinstance(part.expr, gast.Name) and part.type is not None:
+                names[part.expr.id] = part.type
+            elif isinstance(part, (Record, Ref)) and id(part) not in seen:
+                seen.add(id(part))
+                todo += self.items_of(part)
+        try:
+            return Code(v.expr, v.known, type_of(v.expr, names), v.guess)
+        except (TypeProblem, rules.RuleError):
+            return v
+
+    def class_of_code(self, v: Code, e: gast.expr) -> type:
+        """The class of a value of the running program; the types of arguments are asked for, if it depends on them."""
+        found = self.class_of(v)
+        t = self.with_type(v).type if found is None else None
+        if found is None and t is None:
+            place = problem(self.source, e, "S2S121", "What kind of value this is is not known before the program runs", "# a function for each kind",
+                            "It is for arguments that are numbers or arrays, and for what is computed of them outside of loops.")
+            raise (UnsupportedError if self.whole.typed else TypesNeeded)(place)
+        return found if found is not None else _class(t)
+
+    def decide(self, v: Value, wanted: Sequence[type], e: gast.expr) -> Value | None:
+        """Whether a value is of one of some classes."""
+        classes = [self.class_of(v)]
+        if classes == [None] and isinstance(v, Code):
+            classes = [*_CLASSES]
+            if len({issubclass(c, tuple(wanted)) for c in _CLASSES}) > 1:
+                classes = [self.class_of_code(v, e)]
+        return None if classes[0] is None else self.decided(issubclass(classes[0], tuple(wanted)), e)
+
     def class_of(self, v: Value) -> type | None:
         """The class of a value, if it is known."""
         if isinstance(v, Record):
@@ -1619,10 +1673,8 @@ class Evaluator:
         if isinstance(v, (Func, Inner)):
             return types.FunctionType
         if isinstance(v, Code):
-            if isinstance(v.type, Array):
-                return np.ndarray
-            if isinstance(v.type, Scalar):
-                return _PYTHON[v.type.dtype] if v.type.weak else np.dtype(v.type.dtype).type
+            if v.type is not None:
+                return _class(v.type)
             if isinstance(v.expr, gast.Constant) or v.known is not UNKNOWN:
                 return type(v.expr.value if isinstance(v.expr, gast.Constant) else v.known)
             if isinstance(v.expr, (gast.List, gast.ListComp)):
@@ -1695,6 +1747,15 @@ def python_type(value: Value) -> type | None:
     if isinstance(value, Library) and value.obj is None:
         return {"float": float, "int": int, "bool": bool, "list": list, "np.float64": np.float64, "np.float32": np.float32}.get(value.name)
     return None
+
+
+def _class(t: Any) -> type:
+    """The class of the values of a type."""
+    if isinstance(t, Scalar):
+        return _PYTHON[t.dtype] if t.weak else np.dtype(t.dtype).type
+    if isinstance(t, Array):
+        return list if t.weak else np.ndarray
+    return {"List": list, "Tuple": tuple, "Generator": np.random.Generator}.get(type(t).__name__, object)
 
 
 def len_of(t: Any) -> int | None:

@@ -92,6 +92,7 @@ def specialize(
     """
     whole = Specializer(program)
     entry = entry or {}
+    whole.typed = any(leaf.type is not None for s in entry.values() for leaf in structure.leaves(s))
     try:
         frame = whole.root(root, entry, calling=False)
         if root.fn in whole.recursive:
@@ -151,6 +152,7 @@ class Specializer:
         self.assumptions: dict[Any, Assumption] = {}
         self.used: dict[int, set[str]] = {}
         self.count = 0
+        self.typed = False  # whether the types of the arguments are known
 
     def root(self, unit: Resolved, entry: Mapping[str, structure.Structure], calling: bool) -> Frame:
         """The function that is asked for, evaluated; `calling`: as one that only calls it, because it calls itself."""
@@ -257,7 +259,7 @@ class Frame(Evaluator):
         if isinstance(s, structure.Leaf):
             name = p.id if s.name == p.original else s.name
             self.params.append(name)
-            return named(name)
+            return Code(T.name(name), UNKNOWN, s.type)
         if isinstance(s, structure.Known):
             value = self.lift_value(s.value, None, p.original, p.original, ())
             if value is None:
@@ -511,6 +513,7 @@ class Frame(Evaluator):
         if isinstance(value, Multi):
             value = self.take(value, s.targets[0] if len(s.targets) == 1 else None, s)
         if isinstance(value, Code) and all(map(self.is_plain, s.targets)):
+            value = self.with_type(value)
             new = copy.copy(s)
             new.value = value.expr
             new.targets = [self.plain_target(t) for t in s.targets]
@@ -1009,7 +1012,7 @@ class Frame(Evaluator):
                 return Code(T.name(new), UNKNOWN if general else code.known, None if general else code.type)
 
             mover.leaf = leaf
-            part, new = mover.move(v, p)
+            part, new = mover.move(self.with_type(v) if isinstance(v, Code) else v, p)
             key.append((p, part))
             frame.state.vars[p] = new
         frame.objects = [mover.ids[i] for i in mover.order]
