@@ -385,8 +385,8 @@ class Join:
             self.apart = at != i
             items = tuple(self.value(f"{wish}_{k}", p, q, "") for k, p, q in zip(x.keys, x.items, y.items, strict=True))
             self.heap[at] = replace(x, items=items, bound=True) if self.apart else x
-            if not self.apart and not all(p is q for p, q in zip(items, x.items, strict=True)):
-                self.heap[at] = replace(x, items=items)
+            if not self.apart and (not all(p is q for p, q in zip(items, x.items, strict=True)) or y.owner and not x.owner):
+                self.heap[at] = replace(x, items=items, owner=x.owner or y.owner)
             self.apart = False
         for (i, j), at in self.new.items():
             self.heap[at] = replace(self.heap[at], owner=EITHER)

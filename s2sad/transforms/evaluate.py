@@ -727,6 +727,8 @@ class Evaluator:
                 known = _INTS[type(e.op)](a.known, b.known)
             return Code(T.at(gast.BinOp(a.expr, e.op, b.expr), e), known)
         if isinstance(e.op, gast.Add):
+            if isinstance(a, Record) != isinstance(b, Record):  # `(n,) + x.shape`
+                a, b = (v if isinstance(v, Record) else self.shape(v, e) or v for v in (a, b))
             if isinstance(a, Known) and isinstance(b, Known) and isinstance(a.value, str) and isinstance(b.value, str):
                 return Known(a.value + b.value)
             if isinstance(a, Record) and isinstance(b, Record):
@@ -752,6 +754,24 @@ class Evaluator:
                 summary = f"Arithmetic with {describe(v, self.state)}, which is no number or array"
                 self.refuse(e, "S2S501", summary, "x + 1.0  # with numbers or arrays")
         return Code(T.at(gast.BinOp(self.to_code(a, e.left), e.op, self.to_code(b, e.right)), e))
+
+    def shape(self, v: Value, e: gast.expr) -> Record | None:
+        """The shape of an array, or a part of it, as a tuple; the types of arguments are asked for."""
+        part = v.expr if isinstance(v, Code) else None
+        some = slice(None)
+        if isinstance(part, gast.Subscript) and isinstance(part.slice, gast.Slice):
+            bounds = [x if x is None else self.known(self.value(x)) for x in (part.slice.lower, part.slice.upper, part.slice.step)]
+            if UNKNOWN in bounds:
+                return None
+            part, some = part.value, slice(*bounds)
+        if not isinstance(part, gast.Attribute) or part.attr != "shape":
+            return None
+        self.class_of_code(Code(part.value), e)
+        t = self.with_type(Code(part.value)).type
+        if not isinstance(t, Array):
+            return None
+        items = [Code(T.at(gast.Subscript(T.at(copy.copy(part), e), T.const(k), gast.Load()), e)) for k in range(t.ndim)][some]
+        return Record(tuple, tuple(range(len(items))), tuple(items))
 
     def has_method(self, value: Ref, name: str) -> bool:
         """Whether an object has a method that the user has written."""
@@ -915,7 +935,7 @@ class Evaluator:
             if not isinstance(x, gast.Starred):
                 out.append(v)
                 continue
-            items = self.items(v)
+            items = self.items(self.shape(v, x) or v)
             out += [Code(T.at(gast.Starred(self.to_code(v, x), gast.Load()), x))] if items is None else items
         return out
 
@@ -1100,9 +1120,12 @@ class Evaluator:
             if call == "zip" and not all(self.written(a) or self.range_items(a) for a in e.args) and all(map(self.only_numbers, e.args)):
                 return None
             lists = [self.iterate(a) if self.written(a) else self.range_items(a) for a in (e.args if call == "zip" else e.args[:1])]
-            if call == "zip" and any(x is None for x in lists):
-                count = min(len(x) for x in lists if x is not None)
-                lists = [self.first_items(a, count) if x is None else x for a, x in zip(e.args, lists, strict=True)]
+            if call == "zip":
+                strict = bool(e.keywords) and self.truth(self.value(e.keywords[0].value)) is not False
+                counts = {len(x) for x in lists if x is not None}
+                if strict and len(counts) > 1:
+                    self.refuse(e, "S2S116", f"`zip` with strict=True of {' and '.join(map(str, sorted(counts)))} values", "zip(a, b)")
+                lists = [self.first_items(a, min(counts), strict) if x is None else x for a, x in zip(e.args, lists, strict=True)]
             if any(x is None for x in lists):
                 self.refuse(e, "S2S116", f"`{call}` of values of different kinds and of something else", "for k in range(len(layers)):")
             full: list[list[Value]] = [x for x in lists if x is not None]
@@ -1121,15 +1144,18 @@ class Evaluator:
         value = self.bound(value, "items", e) if not isinstance(e, (gast.Name, gast.Attribute)) else value
         return self.items(value)
 
-    def first_items(self, e: gast.expr, count: int) -> list[Value]:
+    def first_items(self, e: gast.expr, count: int, strict: bool) -> list[Value]:
         """Items of an array or list of the running program, beside those of a structure; one that is shorter is an error."""
         whole = self.temporary(Code(self.iterable(e)), "items", e).expr
-        short = T.stmts(f"if len(items) < {count}:\n    raise ValueError('zip of sequences of different lengths')", items=whole)
+        test = f"len(items) {'!=' if strict else '<'} {count}"
+        short = T.stmts(f"if {test}:\n    raise ValueError('zip of sequences of different lengths')", items=whole)
         self.out += T.at(short, e)
         return [self.temporary(Code(T.at(gast.Subscript(copy.copy(whole), T.const(k), gast.Load()), e)), "item", e) for k in range(count)]
 
     def only_numbers(self, e: gast.expr) -> bool:
         """Whether all that is looped over is numbers and arrays, which a loop that runs can have."""
+        if isinstance(e, (gast.Tuple, gast.List)):
+            return all(isinstance(x, gast.Constant) or isinstance(self.peek(x), Code) for x in e.elts)
         value = self.peek(e)
         return not isinstance(value, (Record, Ref)) or all(isinstance(v, Code) for v in self.items_of(value))
 
@@ -1148,6 +1174,7 @@ class Evaluator:
         if isinstance(e, (gast.Tuple, gast.List)):
             return any(isinstance(x, (gast.Tuple, gast.List, gast.Lambda, gast.Dict)) and not _numbers(x) or isinstance(x, gast.Starred)
                        or isinstance(x, gast.Constant) and isinstance(x.value, str) or not isinstance(self.peek(x) or Code(x), Code)
+                       or isinstance(x, gast.Call) and isinstance(self.peek(x.func), Known)  # an object
                        for x in e.elts) or isinstance(e, gast.Tuple) and any(isinstance(self.peek(x), Code) for x in e.elts)
         value = self.peek(e)
         if isinstance(value, Conflict):

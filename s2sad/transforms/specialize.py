@@ -1175,5 +1175,7 @@ def _differs(v: Value, w: Value, before: State, after: State, seen: frozenset[in
         if v.id in seen:
             return False
         x, y = before.heap[v.id], after.heap[w.id]
-        return x.keys != y.keys or any(_differs(p, q, before, after, seen | {v.id}) for p, q in zip(x.items, y.items, strict=True))
+        if x.keys != y.keys or x.owner != y.owner:
+            return True
+        return any(_differs(p, q, before, after, seen | {v.id}) for p, q in zip(x.items, y.items, strict=True))
     return isinstance(w, Conflict) and not isinstance(v, Conflict)
