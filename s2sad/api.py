@@ -895,7 +895,7 @@ class _Entry:
         seeds = [typeof(v) for v in self.seed]
         if self.owner._mode == "tangent":
             seeds = [numba_type(_tangent_type(self.types[self.emitted.params.index(w)])) for w in self.owner._wrt]
-        compile_for(self.compiled, [*signature, *seeds])
+        compile_for(self.compiled, [*signature, *seeds], self.emitted)
 
     def guarded(self) -> Callable[[tuple[Any, ...]], Any]:
         """The compiled function, whose exceptions have the texts that Python gives them."""
@@ -936,8 +936,9 @@ class _Entry:
                 pass
             if not checked:
                 state = self.owner._current()[1]
-                checked.append(load(self.owner._emit(state, self.types, self.owner._mode, every_error=True), jit, checked=True))
-                compile_for(checked[0], [typeof(v) for v in (*args, *seed)])
+                anew = self.owner._emit(state, self.types, self.owner._mode, every_error=True)
+                checked.append(load(anew, jit, checked=True))
+                compile_for(checked[0], [typeof(v) for v in (*args, *seed)], anew)
             return checked[0](*args, *seed)
 
         return call

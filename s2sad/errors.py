@@ -33,7 +33,8 @@ class Problem:
             if line:
                 parts += [f"    {line.strip()}", "    " + " " * (self.col - indent) + "^" * max(1, self.end_col - self.col)]
         if self.why:
-            parts.append(textwrap.indent(textwrap.fill(self.why, 84), "  "))
+            parts += [textwrap.fill(line, 86, initial_indent="  ", subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+                      if not line.startswith(" ") else f"  {line}" for line in self.why.splitlines()]
         if self.instead:
             parts += ["  Write instead:", textwrap.indent(textwrap.dedent(self.instead).strip(), "    ")]
         return "\n".join(parts)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import linecache
 import pickle
 import re
 import sys
@@ -27,6 +29,8 @@ from s2sad.runtime.core import OutOfBounds as OutOfBounds
 SLOW = 2.0  # seconds of compiling before the user is told
 # what unpickling a truncated or overwritten cache file can raise
 _CORRUPT = (pickle.UnpicklingError, EOFError, AttributeError, ImportError, IndexError, KeyError, TypeError, ValueError)
+# what Numba raises for code that it does not take; it has bare assertions too
+_REJECTED = (NumbaError, NotImplementedError, AssertionError, RuntimeError)
 _lock = threading.RLock()
 _loaded: dict[tuple[Path, bool], Callable[..., Any]] = {}
 _announced: set[str] = set()
@@ -134,28 +138,35 @@ def _external(fn: Any, jit: bool) -> Any:
     return numba.njit(**cache.OPTIONS)(fn) if isinstance(fn, types.FunctionType) else fn
 
 
-def compile_for(fn: Any, signature: Sequence[numba.types.Type]) -> None:
+def compile_for(fn: Any, signature: Sequence[numba.types.Type], emitted: Emitted | None = None) -> None:
     """Compile a loaded function for argument types; nothing to do for plain Python.
 
+    Args:
+        fn: what `load` has returned.
+        signature: the types of the arguments.
+        emitted: what it was loaded from, so that errors can name the user's lines.
+
     Raises:
-        DifferentiationError: Numba rejects the emitted code; the message has its reason and the emitted line.
+        DifferentiationError: Numba rejects the emitted code; the message has its reason, the user's line and the emitted line.
     """
     if not isinstance(fn, CPUDispatcher):
         return
     with _lock, _announcing(_emitted_name(fn.py_func)), warnings.catch_warnings():
-        warnings.simplefilter("ignore", NumbaPerformanceWarning)  # about emitted code, which is not the user's to change
+        if emitted is None or not emitted.externals:
+            warnings.simplefilter("ignore", NumbaWarning)  # about emitted code, which is not the user's to change
+        warnings.simplefilter("ignore", NumbaPerformanceWarning)
         warnings.filterwarnings("ignore", "Cannot cache compiled function", NumbaWarning)
         try:
             fn.compile(tuple(signature))
-        except (NumbaError, NotImplementedError) as e:
-            raise _rejected(fn.py_func, e) from e
-        except _CORRUPT:
+        except _REJECTED as e:
+            raise _rejected(fn.py_func, e, emitted) from e
+        except _CORRUPT as e:
             if not _forget(fn):
-                raise
+                raise _rejected(fn.py_func, e, emitted) from e
             try:
                 fn.compile(tuple(signature))
-            except (NumbaError, NotImplementedError) as e:
-                raise _rejected(fn.py_func, e) from e
+            except (*_REJECTED, *_CORRUPT) as again:
+                raise _rejected(fn.py_func, again, emitted) from again
 
 
 def _emitted_name(fn: types.FunctionType) -> str:
@@ -192,16 +203,70 @@ def _announcing(name: str) -> Iterator[None]:
         timer.cancel()
 
 
-def _rejected(fn: types.FunctionType, error: Exception) -> DifferentiationError:
-    """Numba's error cut to its cause, at the emitted line."""
+def _rejected(fn: types.FunctionType, error: Exception, emitted: Emitted | None) -> DifferentiationError:
+    """Numba's error cut to its cause, at the user's statement."""
     text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+    cause = _cause(text) or type(error).__name__
+    own = _own_fault(text, emitted)
+    if own is not None:
+        return DifferentiationError(_marked(own, f"Numba cannot compile your function `{own.function}`", f"Numba says: {cause}"))
     path = fn.__code__.co_filename
-    found = re.findall(rf'File "{re.escape(path)}", line (\d+)|{re.escape(path)} \((\d+)\)', text)
-    line = int(next(filter(None, found[-1]))) if found else fn.__code__.co_firstlineno
-    lines = Path(path).read_text(encoding="utf-8").splitlines()
-    cause = [s.strip() for s in text.splitlines() if s.strip() and not s.startswith(("Failed in nopython", "During:"))]
-    cut = next((k for k, s in enumerate(cause) if s.startswith(("File ", "There are", "This error may"))), len(cause))
-    place = Place(path, line, _emitted_name(fn), lines[line - 1] if line <= len(lines) else "")
+    found = _lines_in(text, path)
+    source = Path(path).read_text(encoding="utf-8")
+    at = found[-1] if found else fn.__code__.co_firstlineno
+    shown = source.splitlines()[at - 1].strip() if found else ""
+    why = f"This is a fault of s2sad: please report it, with the function and its arguments. Numba says: {cause}"
+    where = f" It is about line {at} of {path}:\n    {shown}" if found else f" The emitted program is in {path}."
+    place = _origin(source, at, emitted) if emitted is not None and found else None
+    if place is None:
+        place = Place(path, at, _emitted_name(fn), source.splitlines()[at - 1])
+        return DifferentiationError(_marked(place, f"Numba cannot compile the emitted function {_emitted_name(fn)}", why))
+    return DifferentiationError(_marked(place, "Numba cannot compile what s2sad made of this statement", why + where))
+
+
+def _marked(place: Place, summary: str, why: str) -> Problem:
+    """A problem about a whole line."""
     indent = len(place.text) - len(place.text.lstrip())
-    summary, why = f"Numba cannot compile the emitted function {_emitted_name(fn)}", " ".join(cause[:cut])[:600]
-    return DifferentiationError(Problem("S2S900", summary, place, indent, len(place.text.rstrip()), why=why))
+    return Problem("S2S900", summary, place, indent, len(place.text.rstrip()), why=why)
+
+
+def _lines_in(text: str, path: str) -> list[int]:
+    """The lines of a file that an error of Numba names."""
+    found = re.findall(rf'File "{re.escape(path)}", line (\d+)|{re.escape(path)} \((\d+)\)', text)
+    return [int(next(filter(None, pair))) for pair in found]
+
+
+def _cause(text: str) -> str:
+    """The lines of Numba's error that say what is wrong, without where it was found and what to do about Numba."""
+    lines = [s.strip() for s in text.splitlines() if s.strip() and not s.startswith(("Failed in nopython", "During:"))]
+    cut = next((k for k, s in enumerate(lines) if s.startswith(("File ", "There are", "This error may"))), len(lines))
+    return " ".join(lines[:cut])[:600]
+
+
+def _own_fault(text: str, emitted: Emitted | None) -> Place | None:
+    """The line of an opaque function, or of the user's rule for it, that an error is about."""
+    plain = [f.py_func if isinstance(f, CPUDispatcher) else f for f in (emitted.externals.values() if emitted is not None else ())]
+    for f in sorted((f for f in plain if isinstance(f, types.FunctionType)), key=lambda f: -f.__code__.co_firstlineno):
+        path, first = f.__code__.co_filename, f.__code__.co_firstlineno
+        found = [k for k in _lines_in(text, path) if k >= first]
+        if found:
+            return Place(path, found[-1], f.__name__, linecache.getline(path, found[-1]).rstrip())
+    return None
+
+
+def _origin(source: str, line: int, emitted: Emitted) -> Place | None:
+    """The user's statement that a line of the compiled file stands for."""
+    functions = [f for f in ast.parse(source).body if isinstance(f, ast.FunctionDef) and f.name in (*emitted.inner, emitted.name)]
+    stmts = [s for f in functions for s in _in_order(f.body[1:] if ast.get_docstring(f) is not None else f.body)]
+    if len(stmts) != len(emitted.origins):
+        return None
+    last = max((k for k, s in enumerate(stmts) if s.lineno <= line), default=None)
+    return emitted.origins[last] if last is not None else None
+
+
+def _in_order(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    for s in body:
+        if not isinstance(s, ast.Pass):
+            yield s
+            yield from _in_order(getattr(s, "body", []))
+            yield from _in_order(getattr(s, "orelse", []))

@@ -271,7 +271,10 @@ class _Legalize:
         return K.region(e, self.names) if isinstance(self.type(e.value), Array) else None
 
     def _subscript(self, e: gast.Subscript) -> gast.Subscript:
-        return self._children(e)
+        new = self._children(e)
+        if isinstance(new.slice, gast.Constant) and new.slice.value is Ellipsis:
+            new.slice = gast.Slice(None, None, None)  # Numba has no `...` alone
+        return new
 
     def _mask(self, e: gast.Subscript) -> tuple[gast.expr, gast.expr | None]:
         """The array and the mask of a subscript by one mask alone; None for other subscripts."""

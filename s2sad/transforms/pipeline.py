@@ -24,7 +24,7 @@ from s2sad.analysis.shapes import Shapes
 from s2sad.analysis.verify import verify, verify_bound
 from s2sad.errors import TypeInferenceError, UnsupportedError, problem
 from s2sad.lang import tree as T
-from s2sad.lang.emitted import Emitted, Kept
+from s2sad.lang.emitted import Emitted, Kept, Place
 from s2sad.lang.printer import function_source
 from s2sad.lang.routines import variant_of
 from s2sad.lang.structure import Structure
@@ -493,7 +493,23 @@ def printed(function: Function, name: str, params: tuple[str, ...], defaults: Ma
     written = frozenset(p for p in function.params if is_array(function.names.get(p)) and is_written(p, aliases))
     called = tuple(p for p in params if p not in defaults)
     return Emitted(name, text, called, function.hidden, MappingProxyType(given), written, result, wrt, kept,
-                   templates=frozenset().union(*map(templates_of, bodies)), lowered=lowered, inner=tuple(part.name for part in parts))
+                   templates=frozenset().union(*map(templates_of, bodies)), lowered=lowered, inner=tuple(part.name for part in parts),
+                   origins=tuple(place for body in bodies for place in origins(body, function.source)))
+
+
+def origins(body: list[gast.stmt], source: T.SourceMap, above: int | None = None) -> tuple[Place | None, ...]:
+    """The user's statement that each statement stands for, in the order of the text: its own, or that of the comment that heads it."""
+    out: list[Place | None] = []
+    for s in body:
+        line = getattr(s, "lineno", None)
+        if isinstance(s, T.Comment):
+            above = line
+        elif not isinstance(s, (gast.Pass, T.Blank)):
+            line = line or above
+            out.append(source.place(line) if line else None)
+            for inner in (getattr(s, "body", []), getattr(s, "orelse", [])):
+                out += origins(inner, source, line)
+    return tuple(out)
 
 
 def module_text(head: list[str], parts: Sequence[split.Part], defaults: Mapping[str, float], bodies: Sequence[list[gast.stmt]],

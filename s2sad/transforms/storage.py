@@ -618,7 +618,7 @@ class _BlockWalk:
             return
         if len(text) > 63:
             text = text[:60].rstrip() + " ..."
-        self.out.append(T.Comment(text))
+        self.out.append(T.at(T.Comment(text), item.stmt))
 
     def branch(self, item: Branch, k: int) -> None:
         st, s = self.st, item.stmt
