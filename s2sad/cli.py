@@ -1,4 +1,4 @@
-"""The command line: `s2sad dump model.py:f` prints the emitted program."""
+"""The command line: `s2sad dump model.py:f` prints the emitted program, `s2sad explain CODE` what an error means."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ import numpy as np
 from s2sad.analysis.usage import types_from_use
 from s2sad.api import Derivative, annotated_type, differentiable, grad, value_and_grad
 from s2sad.backend.signature import ArgumentError, parse_types
+from s2sad.catalogue import CATALOGUE, explained
 from s2sad.errors import S2sadError
 from s2sad.lang.types import Type, is_float
 from s2sad.transforms import pipeline
@@ -31,11 +32,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the exit status is 0, 1 if the function cannot be differentiated, or 2 for a wrong command."""
     options = _parser().parse_args(arguments)
     try:
-        text = _dump(options)
+        text = options.run(options)
         if options.output:
             Path(options.output).write_text(text, encoding="utf-8")
         else:
-            sys.stdout.write(_highlighted(text) if sys.stdout.isatty() else text)
+            sys.stdout.write(_highlighted(text) if sys.stdout.isatty() and options.run is _dump else text)
             sys.stdout.flush()
     except UsageError as e:
         print(f"s2sad: {e}", file=sys.stderr)
@@ -63,7 +64,19 @@ def _parser() -> argparse.ArgumentParser:
     form.add_argument("--primal", action="store_true", help="the function itself, as it is compiled")
     dump.add_argument("--after", metavar="PASS", help="the program as this pass of the compiler leaves it: " + ", ".join(pipeline.PASSES))
     dump.add_argument("-o", "--output", metavar="FILE", help="write to a file")
+    dump.set_defaults(run=_dump)
+    explain = commands.add_parser("explain", help="what the code of an error means", description="What the code of an error means.")
+    explain.add_argument("code", metavar="CODE", help="for example S2S121")
+    explain.set_defaults(run=_explain, output=None)
     return parser
+
+
+def _explain(options: argparse.Namespace) -> str:
+    """The entry of an error code."""
+    code = options.code.strip("[]").upper()
+    if code not in CATALOGUE:
+        raise UsageError(f"there is no error {code}; the codes are {', '.join(CATALOGUE)}")
+    return f"{explained(code)}\n"
 
 
 def _dump(options: argparse.Namespace) -> str:

@@ -123,3 +123,11 @@ def test_it_runs_as_a_module():
     done = subprocess.run([sys.executable, "-m", "s2sad", "--help"], capture_output=True, text=True, check=True)
     assert "dump" in done.stdout
     assert subprocess.run([sys.executable, "-m", "s2sad"], capture_output=True).returncode == 2
+
+
+def test_explain(capsys):
+    assert main(["explain", "s2s117"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("S2S117: A target that cannot be assigned\n") and "x.shape = (2, 3)" in out and "x = x.reshape(2, 3)" in out
+    assert main(["explain", "S2S999"]) == 2
+    assert "there is no error S2S999; the codes are S2S100, " in capsys.readouterr().err

@@ -1,5 +1,8 @@
 """The catalogue of codes is complete, and an error shows its place."""
 
+import ast
+import math
+import os
 import pickle
 import re
 from pathlib import Path
@@ -8,26 +11,84 @@ import numpy as np
 import pytest
 
 import s2sad
-from s2sad.errors import CODES, DifferentiationError, Problem
+from s2sad.catalogue import CATALOGUE
+from s2sad.errors import DifferentiationError, Problem
 from s2sad.lang.tree import Place
+from s2sad.rules import instead
+from tests import catalogue
 
 PACKAGE = Path(s2sad.__file__).parent
+DOCS = PACKAGE.parent / "docs" / "errors.md"
 USED = {
-    (path.relative_to(PACKAGE), code)
-    for path in PACKAGE.rglob("*.py") if path.name != "errors.py"
+    code for path in PACKAGE.rglob("*.py") if path.name != "catalogue.py"
     for code in re.findall(r"\bS2S\d{3}\b", path.read_text(encoding="utf-8"))
 }  # fmt: skip
+EXAMPLES = [pytest.param(code, e, id=f"{code}-{k}") for code, entry in CATALOGUE.items() for k, e in enumerate(entry.examples)]
 
 
 def test_every_code_that_is_raised_is_in_the_catalogue_and_the_other_way_round():
-    assert {code for _, code in USED} == set(CODES)
+    assert set(CATALOGUE) == USED
 
 
-@pytest.mark.parametrize("code", CODES)
+@pytest.mark.parametrize("code", CATALOGUE)
 def test_an_entry_says_what_shows_how_and_the_way_out(code):
-    summary, example, fix = CODES[code]
-    assert summary[0].isupper() and not summary.endswith(".")
-    assert example and fix
+    entry = CATALOGUE[code]
+    assert entry.title[0].isupper() and not entry.title.endswith(".") and entry.text.endswith(".") and entry.examples
+    assert all(e.wrong != e.right for e in entry.examples)
+
+
+@pytest.mark.parametrize(("code", "example"), EXAMPLES)
+def test_the_program_of_an_entry_is_refused_as_the_docs_say(code, example):
+    error, text = catalogue.message(example.wrong, jit=code == "S2S900")
+    assert [p.code for p in error.problems] == [code]
+    if not os.environ.get("S2SAD_UPDATE_GOLDEN"):
+        assert f"```python\n{example.wrong}\n```\n```text\n{text}\n```\n" in DOCS.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("code", "example"), EXAMPLES)
+def test_the_way_out_is_accepted_and_has_the_right_gradient(code, example):
+    pairs = catalogue.compared(example.right)
+    assert pairs or code == "S2S207"
+    for found, wanted in pairs:
+        assert np.shape(found) == np.shape(wanted) and np.allclose(found, wanted, rtol=1e-6, atol=1e-8)
+
+
+def test_the_docs_are_what_the_catalogue_says():
+    text = catalogue.markdown()
+    if os.environ.get("S2SAD_UPDATE_GOLDEN"):
+        DOCS.write_text(text, encoding="utf-8")
+    assert DOCS.read_text(encoding="utf-8") == text
+
+
+@pytest.mark.parametrize("name", instead.REWRITES)
+def test_rewrites_are_python(name):
+    ast.parse(instead.REWRITES[name])
+    assert callable(eval(name, {"np": np, "math": math}))
+
+
+def test_names_that_passes_have_numbered_are_said_as_the_user_wrote_them():
+    def f(x, n):
+        y = np.sum(x)
+        x = x * y
+        y = 1.0
+        for _ in range(n):
+            y = y * x
+        return np.sum(y)
+
+    with pytest.raises(DifferentiationError) as caught:
+        s2sad.grad(f, jit=False)(np.ones(2), 3)
+    assert "`y`" in str(caught.value) and not re.search(r"\b[xy]_\d", str(caught.value))
+
+
+def test_a_numpy_function_written_in_python_is_refused_at_the_users_line():
+    def f(a):
+        a[np.diag_indices(2)] = 1.0
+        return np.sum(a * a)
+
+    with pytest.raises(DifferentiationError) as caught:
+        s2sad.grad(f, jit=False)(np.ones((2, 2)))
+    problem, = caught.value.problems
+    assert problem.place.file == __file__ and "np.diag_indices" in problem.summary and "a[i, i]" in problem.instead
 
 
 def test_the_text_of_a_problem():

@@ -9,7 +9,7 @@ import s2sad
 
 ROOT = Path(s2sad.__file__).parent
 # what a file of a layer may import; the layers below are all that is imported from s2sad
-ORDER = ("errors", "lang", "custom", "rules", "analysis", "transforms", "backend", "structured", "api", "cli")
+ORDER = ("errors", "catalogue", "lang", "custom", "rules", "analysis", "transforms", "backend", "structured", "api", "cli")
 # files at the top that are none of the layers, with the layer up to which they may look
 TOP = {"__init__": "api", "__main__": "cli", "testing": "api"}
 FILES = sorted(ROOT.rglob("*.py"))

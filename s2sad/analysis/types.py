@@ -497,7 +497,7 @@ def _region(node: gast.Subscript, base: Array, names: Mapping[str, Type]) -> tup
         raise TypeProblem(node, "An index has only one `...`", "one `...`")
     if "mask" in kinds:
         if "ints" in kinds or kinds.count("mask") > 1:
-            raise TypeProblem(node, "A mask together with another index array is not supported", "k = np.nonzero(mask)[0], or a loop")
+            raise TypeProblem(node, "A mask together with another index array is not supported", "a[mask][:, k]")
         return "mask", kinds
     if "ints" in kinds:
         return "fancy", kinds
@@ -687,7 +687,7 @@ def _asked(node: gast.AST, name: str, types: Sequence[Type | None], static: Mapp
         return rules.result_type(name, types, static)
     except rules.RuleError as e:
         summary, _, instead = str(e).partition(": write ")
-        raise TypeProblem(node, summary, instead) from None
+        raise TypeProblem(node, summary, instead or rules.instead_of(name)) from None
 
 
 def call_types(name: str, node: gast.Call, names: Mapping[str, Type]) -> tuple[tuple[Type | None, ...], dict[str, Any]]:
@@ -698,7 +698,7 @@ def call_types(name: str, node: gast.Call, names: Mapping[str, Type]) -> tuple[t
     unknown = [p for p in given if p not in params]
     if unknown or len(node.args) > len(params):
         what = f"the keyword `{unknown[0]}`" if unknown else f"{len(node.args)} arguments"
-        raise TypeProblem(node, f"{name} with {what} is not supported", f"{name}({', '.join(params)})")
+        raise TypeProblem(node, f"{name} with {what} is not supported", rules.instead_of(name) or f"{name}({', '.join(params)})")
     static = {p: value for p, e in given.items() if (value := _static(e, names)) is not MISSING}
     return tuple(_argument(type_of(given[p], names)) if p in given else None for p in params), static
 
@@ -1048,11 +1048,12 @@ def _error(source: SourceMap, p: TypeProblem, fallback: gast.AST) -> TypeInferen
 
 def _clash(source: SourceMap, name: str, new: Type, old: Type, s: gast.stmt, before: gast.stmt | None) -> TypeInferenceError:
     """The error for a name that has two types, with both places."""
+    name = source.said(name)
     if is_array(old) and is_array(new):
         what, instead = f"`{name}` is {new} here and {old} elsewhere", f"{name}_2 = ..., a name of its own"
     else:
         what = f"`{name}` is {_word(new)} here and {_word(old)} elsewhere"
-        instead = f"{name} = np.zeros(n)\ninstead of a number, or a name of its own"
+        instead = f"{name} = np.zeros(n)  # an array from the start; or two names"
     place = source.place(before.lineno) if before is not None and hasattr(before, "lineno") else None
     where = "as an argument" if before is None else f"by `{place.text.strip()}` on line {place.line}" if place else "by another assignment"
     why = f"It is made {old} {where}. A name has one type at a place where ways through the program meet."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -52,6 +53,17 @@ class SourceMap:
             return None
         k = virtual - r.start
         return Place(r.file, r.first + k, r.function, r.lines[k])
+
+    def said(self, name: str) -> str:
+        """The user's name of what passes may have given a name with a number.
+
+        >>> source, _ = SourceMap().add("model.py", 1, "f", ["def f(x_1):", "    y = x_1"])
+        >>> source.said("y_3"), source.said("x_1")
+        ('y', 'x_1')
+        """
+        words = {w for r in self.ranges for line in r.lines for w in re.findall(r"\w+", line)}
+        short = re.sub(r"_\d+$", "", name)
+        return name if name in words or short not in words else short
 
     def text(self, node: gast.AST) -> str:
         """The user's text of a statement on one line (of a compound statement its head), or an empty string."""

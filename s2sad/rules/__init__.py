@@ -8,6 +8,7 @@
     operator_type(name, types, static)   the same for `a + b` and kin, which keep Python numbers weak
     legal(name, types, static)           what to call instead where Numba lacks this form or gets it wrong
     literal_power(n)                     the rule of `x ** n` for a literal n
+    instead_of(name)                     what to write instead where there is no rule
 
 `types` are the types of the parameters in the row's order (`np.sum`: a, axis, keepdims), None (or missing at the end) for those that the
 call leaves out; a tuple of arrays is one `Tuple`. `static` gives the values of literal arguments by parameter name.
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 from s2sad.rules import creation, pointwise, products, reductions, scalar_math, shaping, sorting
 from s2sad.rules.forms import RUNTIME, TABLE, Rule, RuleError, bind
+from s2sad.rules.instead import instead_of
 from s2sad.rules.names import canonical, known
 from s2sad.rules.numba_forms import legal
 from s2sad.rules.result import operator_type, result_type
@@ -30,6 +32,7 @@ __all__ = [
     "RuleError",
     "bind",
     "canonical",
+    "instead_of",
     "known",
     "legal",
     "literal_power",

@@ -45,8 +45,8 @@ def _row(name: str, types: Sequence[Type | None]) -> Row:
     for row in rows:
         if all(n is None or (k < len(types) and ndim_of(types[k]) == n) for k, n in enumerate(row.when)):
             return row
-    wanted = " or ".join(" and ".join(f"{n}-d" for n in row.when) for row in rows)
-    raise RuleError(f"{name} is supported for {wanted} arguments")
+    wanted = " or ".join(" and ".join("any" if n is None else f"{n}" for n in row.when) for row in rows)
+    raise RuleError(f"{name} has rules for arguments with {wanted} axes only")
 
 
 def lookup(name: str, types: Sequence[Type | None]) -> Rule:

@@ -123,7 +123,7 @@ class _Checker:
         self.locals = set(function.params) | T.stores(function.body)
         self.hidden = {h.name for h in function.hidden}
         self.found: list[Problem] = []
-        self.bad_imports: set[str] = set()
+        self.refused: set[str] = set()  # names bound by what has been refused already: said once is enough
 
     def add(self, node: gast.AST, code: str, summary: str, instead: str, why: str = "") -> None:
         self.found.append(problem(self.function.source, node, code, summary, instead, why))
@@ -142,10 +142,12 @@ class _Checker:
         elif kind in STATEMENTS:
             summary, instead = STATEMENTS[kind]
             self.add(s, "S2S110", summary, instead)
+            if isinstance(s, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)):
+                self.refused.add(s.name)
         elif isinstance(s, (gast.Import, gast.ImportFrom)):
             names = ", ".join(a.name for a in s.names)
             module = getattr(s, "module", None)
-            self.bad_imports |= {(a.asname or a.name).split(".")[0] for a in s.names}
+            self.refused |= {(a.asname or a.name).split(".")[0] for a in s.names}
             text = f"from {module} import {names}" if module else f"import {names}"
             self.add(s, "S2S112", f"`{text}` inside a function cannot be differentiated", f"{text}  # at the head of the file",
                      "In a function imports are followed at its beginning, of modules and names that Python finds.")
@@ -160,6 +162,8 @@ class _Checker:
         self.expression(s.value, tuples=True)
         for t in s.targets:
             self.target(t)
+            if isinstance(s.value, gast.Lambda) and isinstance(t, gast.Name):
+                self.refused.add(t.id)
 
     def on_AugAssign(self, s: gast.AugAssign) -> None:
         self.expression(s.value)
@@ -343,7 +347,7 @@ class _Checker:
             return
         obj = self.function.externals.get(e.id)
         if obj is None:
-            if e.id not in self.bad_imports:
+            if e.id not in self.refused:
                 self.add(e, "S2S120", f"The name `{e.id}` is not defined", "# check the spelling; an enclosing function must have assigned it")
         elif isinstance(obj, Unknown):
             kind = type(obj.obj).__name__
@@ -359,7 +363,7 @@ class _Checker:
             if name not in CONSTANTS and name not in _NUMPY_TYPES:
                 self.add(e, "S2S124", f"The function `{name}` is used as a value", f"{name}(x)")
             return
-        if isinstance(e.value, gast.Name) and e.value.id in self.bad_imports:
+        if isinstance(e.value, gast.Name) and e.value.id in self.refused:
             return
         if isinstance(e.value, gast.Name) and e.value.id in self.function.externals:
             self.expression(e.value)
@@ -385,6 +389,8 @@ class _Checker:
             self.method_call(e)
         elif name is None:
             self.add(e.func, "S2S121", "The result of an expression is called", "f(x)")
+        elif name in self.refused:
+            pass
         elif name in self.locals:
             self.add(e.func, "S2S121", f"`{name}` is an argument or local value and is called", "# call a function of the file by its name",
                      "Which function that is cannot be seen in the text.")
@@ -405,17 +411,26 @@ class _Checker:
                     instead = f"y[...] = {name}(x)" if k.arg == "out" else "np.where(mask, y, z)"
                     self.add(k.value, "S2S126", f"`{k.arg}=` of `{name}` cannot be differentiated", instead)
             return
-        self.no_rule(e.func, name)
+        self.no_rule(e, name)
 
-    def no_rule(self, node: gast.expr, name: str, obj: Any = None) -> None:
-        short = name.split(".")[-1]
-        self.add(node, "S2S121", f"`{name}` has no derivative rule",
-                 f"@s2sad.adjoint_of({name})\ndef {short}_adjoint(x, out, out_bar):\n    ...\n    return x_bar",
-                 f"Give it one, or mark it constant with s2sad.nondifferentiable({name}).")
+    def no_rule(self, call: gast.Call, name: str) -> None:
+        summary, instead = f"`{name}` has no derivative rule", rules.instead_of(name)
+        if name.endswith(".at"):  # it changes an argument, which a rule cannot say
+            self.add(call.func, "S2S121", summary, instead)
+            return
+        if instead:
+            why = f"Write it with others, or give it a rule with @s2sad.adjoint_of({name})."
+        else:
+            short = name.split(".")[-1]
+            params = ", ".join("x" if len(call.args) < 2 else f"x{k + 1}" for k in range(max(len(call.args), 1)))
+            bars = ", ".join(f"{p}_bar" for p in params.split(", "))
+            instead = f"@s2sad.adjoint_of({name})\ndef {short}_adjoint({params}, out, out_bar):\n    ...\n    return {bars}"
+            why = f"Give it one, or mark it constant with s2sad.nondifferentiable({name})."
+        self.add(call.func, "S2S121", summary, instead, why)
 
     def method_call(self, e: gast.Call) -> None:
         self_value, attr = e.func.value, e.func.attr
-        if isinstance(self_value, gast.Name) and self_value.id in self.bad_imports:
+        if isinstance(self_value, gast.Name) and self_value.id in self.refused:
             return
         if attr in DRAWS and isinstance(self_value, gast.Name) and self_value.id in self.locals:
             return
@@ -439,7 +454,7 @@ class _Checker:
         if obj is None and name in BUILTINS:
             self.builtin_call(e, name)
         elif obj is None:
-            if name not in self.bad_imports:
+            if name not in self.refused:
                 self.add(e.func, "S2S120", f"The name `{name}` is not defined", "# check the spelling; an enclosing function must have assigned it")
         elif isinstance(obj, Unknown):
             self.unknown_call(e, obj)
@@ -469,9 +484,10 @@ class _Checker:
             self.add(e.func, "S2S121", f"`{title}` is itself a gradient, which cannot be differentiated here",
                      "f  # the function itself; second derivatives are not built yet")
         elif isinstance(o, type):
-            self.add(e.func, "S2S121", f"Objects of the class `{title}` cannot be made in a differentiated function", "# plain numbers and arrays")
+            self.add(e.func, "S2S121", f"Objects of the class `{title}` cannot be made in a differentiated function",
+                     rules.instead_of(title) or "# plain numbers and arrays")
         elif isinstance(o, (types.BuiltinFunctionType, np.ufunc, CPUDispatcher)) or callable(o):
-            self.no_rule(e.func, title)
+            self.no_rule(e, title)
         else:
             self.add(e.func, "S2S121", f"`{title}` is a {type(o).__name__} and is called", "f(x)")
 

@@ -283,7 +283,7 @@ class _Legalize:
         index = K.indices(e)
         if len(index) == 1:
             return self.expr(e.value), self.expr(index[0])
-        raise TypeProblem(e, "A mask with further indices is not supported", "k = np.nonzero(mask)[0]\nA[k, 0]")
+        raise TypeProblem(e, "A mask with further indices is not supported", "a[mask][:, 0]")
 
     def _read(self, e: gast.Subscript) -> gast.expr:
         base, mask = self._mask(e)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -147,7 +146,13 @@ def emit(
     except types_of.TypeProblem as p:
         raise TypeInferenceError(problem(function.source, p.node, p.code, p.summary, p.instead, p.why)) from None
     except rules.RuleError as e:
-        raise UnsupportedError(problem(function.source, e.node, "S2S204", str(e), "@s2sad.adjoint_of(a function of your own for it)")) from None
+        raise UnsupportedError(problem(function.source, e.node, "S2S204", str(e), _instead(e))) from None
+
+
+def _instead(e: rules.RuleError) -> str:
+    """What to write instead of a call that no rule fits."""
+    name = T.dotted(e.node.func) or "" if isinstance(e.node, gast.Call) else ""
+    return rules.instead_of(name) or "# other operations with the same result, or a function of your own with a rule:\n@s2sad.adjoint_of(mine)"
 
 
 def _typed(run: _Run, types: Mapping[str, Type]) -> None:
@@ -371,14 +376,8 @@ def check(function: Function, aliases: Aliases, adjoint: bool = True, lent: bool
     """
     problems = []
     arrays = frozenset(p for p in function.params if is_array(function.names.get(p)))
-    words = {w for r in function.source.ranges for line in r.lines for w in re.findall(r"\w+", line)}
-
-    def said(n: str) -> str:
-        """The user's name of what `webs` has split."""
-        return n if n in words else re.sub(r"_\d+$", "", n)
-
     for s, written, second, tie in aliases_of.conflicts(function, aliases, arrays if lent or not adjoint else frozenset()):
-        name, other = said(written), said(second)
+        name, other = function.source.said(written), function.source.said(second)
         place = function.source.place(tie.lineno) if tie is not None and hasattr(tie, "lineno") else None
         where = f" (line {place.line})" if place else ""
         if aliases.groups[written] & aliases.may_views:

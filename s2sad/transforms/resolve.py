@@ -377,7 +377,7 @@ class _Resolver(gast.NodeTransformer):  # type: ignore[misc]
         title = getattr(obj, "__name__", None)
         if title in BUILTINS and getattr(builtins, title, None) is obj:
             return T.at(T.name(title), node)
-        if is_user_function(obj):
+        if is_user_function(obj) and getattr(obj, "__module__", "").split(".")[0] != "numpy":
             new = self.external(obj, name_of(obj), node)
             self.callees[new.id] = unwrap(obj)
             return new

@@ -6,7 +6,8 @@ import time
 import numpy as np
 import pytest
 
-from s2sad.errors import CODES, DifferentiationError, UnsupportedError
+from s2sad.catalogue import CATALOGUE
+from s2sad.errors import DifferentiationError, UnsupportedError
 from s2sad.transforms import front
 
 CONFIG = {1.0, 2.0}
@@ -251,7 +252,7 @@ def test_refused(fn, code, mentions):
     for text in mentions:
         assert text in str(error)
     for p in error.problems:
-        assert p.code in CODES and p.instead and p.place is not None
+        assert p.code in CATALOGUE and p.instead and p.place is not None
 
 
 def test_error_is_a_value():
