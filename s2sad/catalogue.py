@@ -71,17 +71,8 @@ def _program(text: str) -> str:
 CATALOGUE: dict[str, Entry] = {
     "S2S100": _entry(
         "The source of the function cannot be read",
-        """s2sad reads the text of a function, which has to stand in a file or a notebook cell, as a statement of its own: no text given to
-        `exec`, no lambda, no function of a compiled module.""",
-        """
-        f = lambda x: x * x
-        grad(f)(3.0)
-        """,
-        """
-        def f(x):
-            return x * x
-        grad(f)(3.0)
-        """,
+        """s2sad reads the text of a function, which has to stand in a file or a notebook cell: no text given to `exec`, and no
+        function of a compiled module. Two lambdas on one line cannot be told apart.""",
         """
         exec("def f(x):\\n    return x * x")
         grad(f)(3.0)
@@ -115,7 +106,7 @@ CATALOGUE: dict[str, Entry] = {
     "S2S110": _entry(
         "A statement that is outside the language",
         """A differentiated function consists of assignments, branches, loops, calls, `return`, `assert` and `raise`. There is no `try`, `with`,
-        `del`, `match` or `global` in it, and no function or class is defined inside.""",
+        `del`, `match`, `global` or `nonlocal` in it.""",
         """
         def f(x):
             try:
@@ -135,17 +126,23 @@ CATALOGUE: dict[str, Entry] = {
         """,
         """
         def f(x):
-            def square(v):
-                return v * v
-            return square(x) + square(2.0 * x)
+            total = 0.0
+
+            def add(v):
+                nonlocal total
+                total += v * v
+
+            add(x)
+            return total * x
         grad(f)(2.0)
         """,
         """
-        def square(v):
-            return v * v
-
         def f(x):
-            return square(x) + square(2.0 * x)
+            def added(total, v):
+                return total + v * v
+
+            total = added(0.0, x)
+            return total * x
         grad(f)(2.0)
         """,
         """
@@ -185,37 +182,47 @@ CATALOGUE: dict[str, Entry] = {
         """,
     ),
     "S2S112": _entry(
-        "An import inside a function",
-        "NumPy and math may be imported in a function; other modules at the head of the file.",
+        "An import in a function that cannot be followed",
+        "Imports in a function are followed if they stand at its beginning and Python finds the module.",
         """
         def f(x):
-            from cmath import pi
-            return pi * x * x
+            y = 2.0 * x
+            if y > 1.0:
+                from math import pi
+                y = pi * y
+            return y * y
         grad(f)(2.0)
         """,
         """
-        from cmath import pi
+        from math import pi
 
         def f(x):
-            return pi * x * x
+            y = 2.0 * x
+            if y > 1.0:
+                y = pi * y
+            return y * y
         grad(f)(2.0)
         """,
     ),
     "S2S113": _entry(
         "A use of a list, set or dict that cannot be differentiated",
-        """Lists of numbers and of arrays can be built, indexed, grown and looped over. Dicts and sets cannot be used; neither can a list be changed
-        through a part of something else.""",
+        """Lists of numbers and of arrays can be built, indexed, grown and looped over. A dict stands for one variable for each entry, so its keys are
+        written in the text. There are no sets.""",
         """
-        def f(x):
-            p = {"rate": x, "scale": 2.0}
-            return p["rate"] ** 2 * p["scale"]
-        grad(f)(3.0)
+        def f(x, n):
+            powers = {}
+            for k in range(n):
+                powers[k] = x ** k
+            return powers[n - 1]
+        grad(f)(3.0, 3)
         """,
         """
-        def f(x):
-            rate, scale = x, 2.0
-            return rate ** 2 * scale
-        grad(f)(3.0)
+        def f(x, n):
+            powers = np.empty(n)
+            for k in range(n):
+                powers[k] = x ** k
+            return powers[n - 1]
+        grad(f)(3.0, 3)
         """,
     ),
     "S2S114": _entry(
@@ -236,24 +243,22 @@ CATALOGUE: dict[str, Entry] = {
     ),
     "S2S115": _entry(
         "Starred arguments or a starred target",
-        "The compiler has to know how many values there are: every argument and target is written by itself.",
+        "The compiler has to know how many values there are. Of a tuple it does, of an array it does not.",
         """
         def area(a, b):
             return a * b
 
-        def f(x):
-            sides = (x, 2.0 * x)
+        def f(sides):
             return area(*sides)
-        grad(f)(3.0)
+        grad(f)(np.array([3.0, 4.0]))
         """,
         """
         def area(a, b):
             return a * b
 
-        def f(x):
-            sides = (x, 2.0 * x)
+        def f(sides):
             return area(sides[0], sides[1])
-        grad(f)(3.0)
+        grad(f)(np.array([3.0, 4.0]))
         """,
     ),
     "S2S116": _entry(
@@ -399,19 +404,20 @@ CATALOGUE: dict[str, Entry] = {
     ),
     "S2S124": _entry(
         "A global or closure value of a kind that cannot be used",
-        "Numbers, arrays, texts, tuples of ints and functions can be read from outside; numbers and arrays are read anew at every call.",
+        """Numbers, arrays, texts, functions, and tuples, lists, dicts and objects of them can be read from outside. Others, such as sets, files and
+        date times, cannot.""",
         """
-        RATES = {"slow": 0.1, "fast": 0.5}
+        EXPONENTS = {1, 2, 3}
 
         def f(x):
-            return RATES["fast"] * x * x
+            return x ** len(EXPONENTS)
         grad(f)(2.0)
         """,
         """
-        FAST = 0.5
+        EXPONENTS = (1, 2, 3)
 
         def f(x):
-            return FAST * x * x
+            return x ** len(EXPONENTS)
         grad(f)(2.0)
         """,
     ),
@@ -493,17 +499,25 @@ CATALOGUE: dict[str, Entry] = {
     ),
     "S2S128": _entry(
         "A tuple used in a way that is not known when compiling",
-        "How many values a tuple has, and which one is taken, is decided by the text. An array can be indexed by anything.",
+        """How many values a tuple has is decided by the text; so is which one is taken, if they are not all numbers or all arrays of one kind.""",
         """
-        def f(x, k):
-            t = (x, x * x, 3.0)
-            return t[k]
+        def f(x, n):
+            steps = (x, np.sin)
+            s = 0.0
+            for k in range(n):
+                s += steps[k](x)
+            return s
         grad(f)(2.0, 1)
         """,
         """
-        def f(x, k):
-            t = np.array([x, x * x, 3.0])
-            return t[k]
+        def f(x, n):
+            s = 0.0
+            for k in range(n):
+                if k == 0:
+                    s += np.sin(x)
+                else:
+                    s += np.cos(x)
+            return s
         grad(f)(2.0, 1)
         """,
     ),
@@ -571,6 +585,28 @@ CATALOGUE: dict[str, Entry] = {
                 raise ValueError(f"{x} is negative")
             return x * x
         grad(f)(2.0)
+        """,
+    ),
+    "S2S132": _entry(
+        "A name or result that is one kind of value here and another there",
+        "Whether a name stands for None, a function, a tuple or a number must be known before the program runs. A number can say that there is none.",
+        """
+        def f(x):
+            best = None
+            for k in range(len(x)):
+                if best is None or x[k] > best:
+                    best = x[k]
+            return best ** 2
+        grad(f)(np.array([1.0, 3.0, 2.0]))
+        """,
+        """
+        def f(x):
+            best = -np.inf
+            for k in range(len(x)):
+                if x[k] > best:
+                    best = x[k]
+            return best ** 2
+        grad(f)(np.array([1.0, 3.0, 2.0]))
         """,
     ),
     "S2S140": _entry(

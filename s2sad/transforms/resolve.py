@@ -377,7 +377,7 @@ class _Resolver(gast.NodeTransformer):  # type: ignore[misc]
         title = getattr(obj, "__name__", None)
         if title in BUILTINS and getattr(builtins, title, None) is obj:
             return T.at(T.name(title), node)
-        if is_user_function(obj) and getattr(obj, "__module__", "").split(".")[0] != "numpy":
+        if is_user_function(obj):
             new = self.external(obj, name_of(obj), node)
             self.callees[new.id] = unwrap(obj)
             return new
@@ -548,9 +548,12 @@ class _Resolver(gast.NodeTransformer):  # type: ignore[misc]
 
 
 def is_user_function(obj: Any) -> bool:
-    """Whether an object is a function of the user that can be read: plain, jitted, or wrapped so that calling it gives its value."""
+    """Whether an object is a function of the user that can be read: plain, jitted, or wrapped so that calling it gives its value.
+
+    NumPy's own functions in Python are none: what is refused in them would be told at lines that the user has not written.
+    """
     if isinstance(obj, (types.FunctionType, CPUDispatcher)):
-        return True
+        return str(getattr(obj, "__module__", "")).split(".")[0] != "numpy"
     return getattr(obj, "__s2sad_function__", None) is not None and bool(getattr(obj, "__s2sad_calls_primal__", False))
 
 
