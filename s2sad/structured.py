@@ -12,7 +12,19 @@ from typing import Any
 import numpy as np
 
 from s2sad.backend.signature import ArgumentError, type_of
-from s2sad.lang.structure import Leaf, Record, Structure, StructureError, attributes, describe_all, is_list_of_numbers, leaves, rebuild, with_types
+from s2sad.lang.structure import (
+    Known,
+    Leaf,
+    Record,
+    Structure,
+    StructureError,
+    attributes,
+    describe_all,
+    is_list_of_numbers,
+    leaves,
+    rebuild,
+    with_types,
+)
 
 _ATOMS = (float, int, bool, np.generic, np.ndarray, np.random.Generator)
 
@@ -85,6 +97,7 @@ class Flat:
     structures: Mapping[str, Structure]
     names: tuple[str, ...]
     values: tuple[Any, ...]
+    converted: bool = False  # whether lists have become arrays
 
     @functools.cached_property
     def key(self) -> tuple[Any, ...]:
@@ -95,9 +108,10 @@ class Flat:
 def flatten(values: Mapping[str, Any], title: str, starred: Collection[str] = (), typed: bool = False) -> Flat:
     """Take arguments apart; `starred` parameters stay tuples and dicts. Raises ArgumentError with the path to what is no number.
 
-    `typed`: the types of the leaves are part of the structures (those of lists are not: they become arrays).
+    `typed`: the types of the leaves and the values of flags are part of the structures (the types of lists are not: they become arrays).
     """
-    parts = {n: _array(v) if type(v) in (list, tuple) and n not in starred and is_ordinary(v) else v for n, v in values.items()}
+    flags = {n: Known(v) for n, v in values.items() if typed and type(v) is bool}
+    parts = {n: _array(v) if type(v) in (list, tuple) and n not in starred and is_ordinary(v) else v for n, v in values.items() if n not in flags}
     try:
         structures, found = describe_all(parts.items())
     except StructureError as e:
@@ -105,8 +119,9 @@ def flatten(values: Mapping[str, Any], title: str, starred: Collection[str] = ()
     if typed:
         types = {n: type_of(v[()] if type(v) is np.ndarray and not v.ndim else v, f"`{n}` of `{title}`") for n, v in found if type(v) is not list}
         types = {n: t for n, t in types.items() if n not in values or parts[n] is values[n]}
-        structures = {n: with_types(s, types) for n, s in structures.items()}
-    return Flat(structures, tuple(n for n, _ in found), tuple(_leaf(v) for _, v in found))
+        structures = {n: flags[n] if n in flags else with_types(structures[n], types) for n in values}
+    converted = any(type(v) in (list, tuple) for v in values.values())
+    return Flat(structures, tuple(n for n, _ in found), tuple(_leaf(v) for _, v in found), converted)
 
 
 def _array(value: Any) -> Any:

@@ -387,6 +387,7 @@ def step(kind: str, key: Any) -> str:
     return f"[{key.__class__.__name__}.{key.name}]" if isinstance(key, enum.Enum) else f'["{key}"]' if isinstance(key, str) else f"[{key!r}]"
 
 
+@functools.lru_cache(maxsize=4096, typed=True)
 def _word(key: Any) -> str:
     """A key as part of a name."""
     text = key.name if isinstance(key, enum.Enum) else "_".join(map(_word, key)) if isinstance(key, tuple) else str(key)

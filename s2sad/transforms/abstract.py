@@ -388,9 +388,10 @@ class Join:
             if not self.apart and (not all(p is q for p, q in zip(items, x.items, strict=True)) or y.owner and not x.owner):
                 self.heap[at] = replace(x, items=items, owner=x.owner or y.owner)
             self.apart = False
+        both = {**{(i, j): i for i, j in self.to.items()}, **self.new}
         for (i, j), at in self.new.items():
             self.heap[at] = replace(self.heap[at], owner=EITHER)
-            for k in {i, j} & self.kept:
+            for k in {*({i, j} & self.kept), *(other for (m, n), other in both.items() if m == i or n == j)}:
                 old = self.heap.get(k) or self.a.heap[k]
                 self.heap[k] = replace(old, owner=old.owner or EITHER)
         heap = {**self.a.heap, **{i: o for i, o in self.b.heap.items() if i not in self.a.heap}, **self.heap}
