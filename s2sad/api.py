@@ -8,8 +8,10 @@ import inspect
 import itertools
 import operator
 import pickle
+import sys
 import threading
 import types
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -23,8 +25,8 @@ from s2sad.backend import recall
 from s2sad.backend.compile import Mismatch, OutOfBounds, compile_for, load
 from s2sad.backend.signature import ArgumentError, numba_type, parse_types, type_of
 from s2sad.backend.watch import Watch
-from s2sad.errors import Problem, TypesNeeded, UnsupportedError, WrongGradient, problem, raise_all
-from s2sad.lang.emitted import Emitted
+from s2sad.errors import Problem, TypesNeeded, UnsupportedError, WrongGradient, ZeroGradientWarning, problem, raise_all
+from s2sad.lang.emitted import Emitted, Place
 from s2sad.lang.outside import Hidden, Part, Value
 from s2sad.lang.structure import Known, Leaf, Structure, functions, leaves
 from s2sad.lang.types import Array, Scalar, Type, is_float
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 
 Wrt = int | str | Sequence[int | str]
 _ndarray = np.ndarray
+ZERO = "If zero is not meant (of a root that is searched for, say), give this function its derivative with s2sad.adjoint_of."
 
 
 def grad(f: Callable[..., Any] | None = None, wrt: Wrt = 0, jit: bool = True, check: bool | str = False) -> Any:
@@ -633,9 +636,26 @@ class Derivative:
             entry = seen.entries.get(types_)
             if entry is None:
                 assert seen.state is not None
-                entry = seen.entries[types_] = _Entry(self, self._emit(seen.state, types_, self._mode), types_)
+                entry = _Entry(self, self._emit(seen.state, types_, self._mode), types_)
+                if not seen.entries:
+                    self._warn_of_zeros(entry.emitted)
+                seen.entries[types_] = entry
             seen.latest = entry
             return entry
+
+    def _warn_of_zeros(self, emitted: Emitted) -> None:
+        """Say which derivatives are zero as only conditions depend on the argument.
+
+        Parts of a structured argument are differentiated without being asked for one by one: nothing is said as long as others have a derivative.
+        """
+        if len(emitted.zero) == len(self._wrt) or not isinstance(self._program, _Flattened):
+            for name, place in emitted.zero:
+                warnings.warn(f"{self._zero(name, place)}\n{ZERO}", ZeroGradientWarning, stacklevel=_depth())
+
+    def _zero(self, name: str, place: Place | None) -> str:
+        """That a derivative is zero, and where."""
+        text = f"the derivative with respect to {self._title(name)} is zero: only conditions depend on it"
+        return text if place is None else f'{text}\n  File "{place.file}", line {place.line}, in {place.function}\n    {place.text.strip()}'
 
     def _emit(self, state: _State, types_: tuple[Type, ...], mode: str, after: str | None = None, every_error: bool = False) -> Emitted:
         """The program text for argument types."""
@@ -715,6 +735,8 @@ class Derivative:
                 lines.append(f"      {place.text.strip()}")
         if not emitted.kept:
             lines.append("  keeps nothing: all that the reverse sweep needs is still there, or is computed again")
+        for name, place in emitted.zero:
+            lines += [f"  {line}" for line in self._zero(name, place).splitlines()]
         return "\n".join(lines) + "\n"
 
     @property
@@ -1071,6 +1093,14 @@ def _converted(value: Any, what: str) -> Any:
 def _number(value: Any) -> Any:
     """The NumPy scalar in an array without axes."""
     return value[()] if type(value) is np.ndarray and value.ndim == 0 else value
+
+
+def _depth() -> int:
+    """How many frames up from the caller the user's code begins."""
+    frame, n = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == "s2sad":
+        frame, n = frame.f_back, n + 1
+    return n
 
 
 def annotated_type(p: inspect.Parameter) -> Type | None:

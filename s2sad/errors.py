@@ -67,6 +67,10 @@ class TypeInferenceError(DifferentiationError, TypeError):
     """The types of a program do not fit together, or cannot be known before it runs."""
 
 
+class ZeroGradientWarning(UserWarning):
+    """A derivative is zero because the result depends on the argument through conditions only."""
+
+
 class WrongGradient(DifferentiationError):
     """The check of a gradient has failed; the message names the statement whose adjoint is wrong, if one alone is."""
 

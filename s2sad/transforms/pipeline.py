@@ -17,6 +17,7 @@ from s2sad.analysis import shapes as shapes_of
 from s2sad.analysis import types as types_of
 from s2sad.analysis.activity import check_rules
 from s2sad.analysis.aliases import Aliases
+from s2sad.analysis.conditions import through_conditions
 from s2sad.analysis.draws import is_draw
 from s2sad.analysis.magnitude import magnitudes
 from s2sad.analysis.shapes import Shapes
@@ -240,7 +241,8 @@ def _emit(run: _Run, types: Mapping[str, Type], wrt: tuple[str, ...], mode: str,
             externals[f"{n}_adjoint"] = rule
     params = (*function.params, rev.seed)
     emitted = printed(function, function.name + suffix, params, {rev.seed: 1.0}, doc, final, externals, result, wrt, aliases, kept, parts)
-    return replace(emitted, guard=guard_of(function, known, aliases), proven=known.proven and not externals)
+    zero = zero_of(function, aliases, wrt)
+    return replace(emitted, guard=guard_of(function, known, aliases), proven=known.proven and not externals, zero=zero)
 
 
 def _reversed(run: _Run) -> tuple[Function, Reversed, Aliases, Shapes, Bounds]:
@@ -266,6 +268,11 @@ def steps(function: Function, types: Mapping[str, Type], wrt: tuple[str, ...]) -
     _typed(run, types)
     found, rev, aliases, _, _ = _reversed(run)
     return found, rev, aliases
+
+
+def zero_of(function: Function, aliases: Aliases, wrt: tuple[str, ...]) -> tuple[tuple[str, Place | None], ...]:
+    """Parameters whose derivative is zero as only conditions depend on them, and the places of these."""
+    return tuple((p, function.source.place(s.lineno) if hasattr(s, "lineno") else None) for p, s in through_conditions(function, aliases, wrt))
 
 
 def guard_of(function: Function, known: Bounds, aliases: Aliases) -> Emitted | None:
@@ -314,7 +321,8 @@ def _tangent(run: _Run, result: Type) -> Emitted:
                 externals[name] = rule
     what = ", ".join(run.wrt)
     doc = f"Value and tangent of `{function.name}`, from the tangent{'s' if len(run.wrt) > 1 else ''} of {what}."
-    return printed(function, f"{function.name}_tangent", params, {}, doc, final, externals, result, run.wrt, aliases, ())
+    emitted = printed(function, f"{function.name}_tangent", params, {}, doc, final, externals, result, run.wrt, aliases, ())
+    return replace(emitted, zero=zero_of(function, aliases, run.wrt))
 
 
 def refuse_recursion(function: Function) -> None:
