@@ -21,9 +21,9 @@ def through_conditions(function: Function, aliases: Aliases, wrt: tuple[str, ...
 
     >>> from s2sad.analysis.aliases import analyse
     >>> from s2sad.transforms.example import program
-    >>> f = program("lo = 0.0\\nwhile lo * lo < a:\\n    lo = lo + 0.1\\nreturn lo + b", "a: f8, b: f8")
-    >>> [(n, s.lineno) for n, s in through_conditions(f, analyse(f), ("a", "b"))]
-    [('a', 2)]
+    >>> f = program("lo = 0.0\\nwhile lo * lo < a:\\n    lo = lo + 0.1\\nreturn lo + b", "a: f8; b: f8")
+    >>> [(n, type(s).__name__) for n, s in through_conditions(f, analyse(f), ("a", "b"))]
+    [('a', 'While')]
     """
     found = []
     for p in wrt:

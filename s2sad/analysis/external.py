@@ -15,7 +15,11 @@ from s2sad.lang.types import Array, Scalar, Type
 
 
 class NotTyped(Exception):
-    """Numba cannot say what the function returns; the text says why."""
+    """Numba cannot say what the function returns; the text says why, and `instead` what to write."""
+
+    def __init__(self, why: str, instead: str = "a function that Numba compiles"):
+        self.instead = instead
+        super().__init__(why)
 
 
 def _numba_type(t: Scalar | Array) -> Any:
@@ -43,7 +47,9 @@ def returned(function: Callable[..., Any], types: tuple[Scalar | Array, ...]) ->
     Raises NotTyped if Numba does not compile it, or if it returns something else than a number or an array.
     """
     if isinstance(function, FunctionType) and function.__code__.co_argcount != len(types):
-        raise NotTyped(f"It has {function.__code__.co_argcount} parameters, and {len(types)} arguments are given by position: give all of them.")
+        code = function.__code__
+        why = f"It has {code.co_argcount} parameters, and {len(types)} arguments are given by position: all must be."
+        raise NotTyped(why, f"{function.__name__}({', '.join(code.co_varnames[:code.co_argcount])})")
     dispatcher: Any = function if isinstance(function, CPUDispatcher) else numba.njit(_plain(function, len(types)))
     signature = tuple(map(_numba_type, types))
     try:
@@ -55,4 +61,4 @@ def returned(function: Callable[..., Any], types: tuple[Scalar | Array, ...]) ->
         return Array(str(found.dtype), found.ndim, found.layout)
     if isinstance(found, (numba.types.Float, numba.types.Integer, numba.types.Boolean)):
         return Scalar(str(found), weak=all(isinstance(t, Scalar) and t.weak for t in types))
-    raise NotTyped(f"It returns {found}, not a number or an array.")
+    raise NotTyped(f"It returns {found}, not a number or an array.", "# one function, and one rule, for each result")

@@ -678,7 +678,7 @@ def library(name: str, node: gast.Call, names: Mapping[str, Type]) -> Type:
         try:
             return returned(external.value, tuple(_values(node, *[type_of(a, names) for a in node.args])))
         except NotTyped as e:
-            raise TypeProblem(node, f"The type of what `{name}` returns is not known", "a function that Numba compiles", str(e)) from None
+            raise TypeProblem(node, f"The type of what `{name}` returns is not known", e.instead, str(e)) from None
     raise UnknownName(node, f"`{name}` has no known type of result", "a NumPy function")
 
 

@@ -23,7 +23,7 @@ from numba.core.registry import CPUDispatcher
 from s2sad.backend import cache
 from s2sad.errors import DifferentiationError, Problem
 from s2sad.lang.emitted import Emitted, Place
-from s2sad.runtime import libmvec
+from s2sad.runtime import given, libmvec
 from s2sad.runtime.core import OutOfBounds as OutOfBounds
 
 SLOW = 2.0  # seconds of compiling before the user is told
@@ -214,10 +214,15 @@ def _rejected(fn: types.FunctionType, error: Exception, emitted: Emitted | None)
     found = _lines_in(text, path)
     source = Path(path).read_text(encoding="utf-8")
     at = found[-1] if found else fn.__code__.co_firstlineno
+    place, stmt = _origin(source, at, emitted) if emitted is not None and found else (None, None)
+    said = next((s for s in (given.COUNT, given.SHAPE) if s in " ".join(text.split())), "")
+    user = _called(stmt, emitted, bool(said)) if emitted is not None and stmt is not None else None
+    if user is not None and place is not None:
+        why = f"It {said[said.index('must'):]}." if said else f"Numba says: {cause}"
+        return DifferentiationError(_marked(place, f"Numba cannot compile a call of your function `{user}` here", why))
     shown = source.splitlines()[at - 1].strip() if found else ""
     why = f"This is a fault of s2sad: please report it, with the function and its arguments. Numba says: {cause}"
     where = f" It is about line {at} of {path}:\n    {shown}" if found else f" The emitted program is in {path}."
-    place = _origin(source, at, emitted) if emitted is not None and found else None
     if place is None:
         place = Place(path, at, _emitted_name(fn), source.splitlines()[at - 1])
         return DifferentiationError(_marked(place, f"Numba cannot compile the emitted function {_emitted_name(fn)}", why))
@@ -254,14 +259,24 @@ def _own_fault(text: str, emitted: Emitted | None) -> Place | None:
     return None
 
 
-def _origin(source: str, line: int, emitted: Emitted) -> Place | None:
-    """The user's statement that a line of the compiled file stands for."""
+def _called(stmt: ast.stmt, emitted: Emitted, rule: bool) -> str | None:
+    """The function of the user that an emitted statement calls, or the rule that it calls; `rule`: the rule for what it calls."""
+    externals = emitted.externals
+    heads = [n for n in ast.iter_child_nodes(stmt) if not isinstance(n, ast.stmt)]
+    calls = [c for head in heads for c in ast.walk(head) if isinstance(c, ast.Call)]
+    names = [c.func.id for c in calls if isinstance(c.func, ast.Name) and c.func.id in externals]
+    found = [externals.get(f"{n}_adjoint" if rule else n, externals[n]) for n in names]
+    return str(getattr(found[-1], "__name__", "")) or None if found else None
+
+
+def _origin(source: str, line: int, emitted: Emitted) -> tuple[Place | None, ast.stmt | None]:
+    """The user's statement that a line of the compiled file stands for, and the statement of that file."""
     functions = [f for f in ast.parse(source).body if isinstance(f, ast.FunctionDef) and f.name in (*emitted.inner, emitted.name)]
     stmts = [s for f in functions for s in _in_order(f.body[1:] if ast.get_docstring(f) is not None else f.body)]
     if len(stmts) != len(emitted.origins):
-        return None
+        return None, None
     last = max((k for k, s in enumerate(stmts) if s.lineno <= line), default=None)
-    return emitted.origins[last] if last is not None else None
+    return (emitted.origins[last], stmts[last]) if last is not None else (None, None)
 
 
 def _in_order(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:

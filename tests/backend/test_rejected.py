@@ -101,3 +101,33 @@ def test_ellipsis_alone():
         warnings.simplefilter("error")
         found = s2sad.grad(f)(x)
     assert np.allclose(found, s2sad.grad(f, jit=False)(x)) and np.allclose(found, 2 * 2.5 * (2.5 * x + 4.25), rtol=1e-12)
+
+
+def softplus(x, a):
+    return np.log1p(np.exp(a * x))
+
+
+def total(x):
+    return np.sum(x * x)
+
+
+def test_a_rule_with_a_result_that_does_not_fit_is_named():
+    @s2sad.adjoint_of(softplus)
+    def softplus_rule(x, a, y, y_bar):
+        return y_bar * a / (1.0 + np.exp(-a * x))
+
+    @s2sad.adjoint_of(total)
+    def total_rule(x, y, y_bar):
+        return 2.0 * y_bar
+
+    def f(x):
+        return np.sum(softplus(x, 2.0) ** 2)
+
+    def g(x):
+        return total(x)
+
+    for h, rule, why in ((f, "softplus_rule", "one adjoint for each float argument"), (g, "total_rule", "of the shapes of its arguments")):
+        with pytest.raises(DifferentiationError) as caught:
+            s2sad.grad(h)(np.ones(3))
+        found = caught.value.problems[0]
+        assert f"your function `{rule}`" in found.summary and why in found.why and found.place.line == line_of(h, 1)
