@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import functools
 import inspect
 import types
@@ -37,7 +38,7 @@ def is_ordinary(value: Any) -> bool:
     >>> [is_ordinary(v) for v in (None, "rk4", [np.ones(2)], (1.0, None), {}, [])]
     [False, False, False, False, False, True]
     """
-    return isinstance(value, _ATOMS) or type(value) in (list, tuple) and _numbers(value)
+    return isinstance(value, _ATOMS) and not isinstance(value, enum.Enum) or type(value) in (list, tuple) and _numbers(value)
 
 
 def _numbers(value: Any) -> bool:

@@ -202,7 +202,7 @@ class _Walk:
             return self.record("dict", cls, tuple(value), tuple(value.values()), value, name, path, depth)
         if hasattr(value, "__s2sad_function__") or callable(value) and not _is_object(cls):
             return Known(value)  # a function of ours or of a library, a Numba dispatcher
-        if not _is_object(cls):
+        if not _is_object(cls) and cls is not types.SimpleNamespace:
             shown = cls.__name__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
             raise StructureError(f"`{path}`{{of}} is {_article(shown)} {shown}; pass numbers, arrays, or objects, tuples and dicts of them")
         found = attributes(value)
@@ -282,7 +282,7 @@ def rebuild(structure: Structure, leaf: Callable[[Leaf], Any]) -> Any:
     if structure.kind == "dict":
         return cls(zip(structure.keys, items, strict=True))
     if structure.kind == "object":
-        made = object.__new__(cls)
+        made = cls() if cls is types.SimpleNamespace else object.__new__(cls)
         for key, item in zip(structure.keys, items, strict=True):
             object.__setattr__(made, key, item)
         return made

@@ -237,7 +237,9 @@ class Evaluator:
         if isinstance(value, Code):
             return value.expr
         if isinstance(value, Known):
-            return T.at(_constant(value.value), node) if _literal(value.value) else self.other(value, node)
+            number = isinstance(value.value, enum.Enum) and isinstance(value.value, (int, float))
+            plain = value.value.value if number else value.value
+            return T.at(_constant(plain), node) if number or _literal(plain) else self.other(value, node)
         if isinstance(value, Record):
             return T.at(gast.Tuple([self.to_code(v, node) for v in value.items], gast.Load()), node)
         if isinstance(value, Library) and value.obj is None:
@@ -434,6 +436,11 @@ class Evaluator:
 
     def write(self, base: Value, key: Any, value: Value, t: Any) -> None:
         """`p.x = v`, `d["k"] = v`, `xs[0] = v`"""
+        if isinstance(base, Ref) and self.state.heap[base.id].kind == "object":
+            setter = getattr(inspect.getattr_static(self.state.heap[base.id].cls, key, None), "fset", None)
+            if is_user_function(setter):
+                self.force(self.call(Func(unwrap(setter)), [base, value], [], t))
+                return
         self.writable(base, key, t)
         assert isinstance(base, Ref)
         obj = self.state.heap[base.id]
@@ -470,7 +477,9 @@ class Evaluator:
             self.refuse(t, "S2S128", f"The list has {len(obj.keys)} items, and item {key} is assigned", "xs[0] = x")
         if obj.kind == "object":
             frozen = dataclasses.is_dataclass(obj.cls) and obj.cls.__dataclass_params__.frozen  # type: ignore[attr-defined]
-            if frozen or isinstance(inspect.getattr_static(obj.cls, key, None), property) or "__setattr__" in vars(obj.cls):
+            if frozen or isinstance(inspect.getattr_static(obj.cls, key, None), property) or isinstance(
+                inspect.getattr_static(obj.cls, "__setattr__"), types.FunctionType
+            ):
                 self.refuse(t, "S2S117", f"The attribute `.{key}` of a {obj.cls.__name__} cannot be assigned here", "p = Params(...)  # a new one")
 
     def extend(self, base: Ref, value: Value, s: gast.AST) -> None:
@@ -737,6 +746,11 @@ class Evaluator:
                 return Record(tuple, tuple(range(len(both))), both)
             if isinstance(a, Ref) and isinstance(b, Ref) and self.state.heap[a.id].kind == self.state.heap[b.id].kind == "list":
                 return self.new_list([*self.items_of(a), *self.items_of(b)])
+        if isinstance(e.op, gast.BitOr) and isinstance(a, Ref) and isinstance(b, Ref):
+            one, two = self.state.heap[a.id], self.state.heap[b.id]
+            if one.kind == two.kind == "dict":
+                merged = dict(zip(one.keys, one.items, strict=True)) | dict(zip(two.keys, two.items, strict=True))
+                return self.new_object("dict", dict, list(merged), list(merged.values()))
         if isinstance(e.op, gast.Mult):
             for x, n in ((a, self.known(b)), (b, self.known(a))):
                 if type(n) is int and n <= 400 and (isinstance(x, Record) or isinstance(x, Ref) and self.state.heap[x.id].kind == "list"):
@@ -1053,6 +1067,8 @@ class Evaluator:
         """Whether a comprehension over numbers uses them to index structures, or makes functions."""
         own = T.stores([g.target for g in e.generators])
         for n in gast.walk(e):
+            if isinstance(n, gast.Lambda):
+                return True
             if isinstance(n, gast.Subscript) and T.loads(n.slice) & own and isinstance(self.peek(n.value), (Record, Ref)):
                 return True
         return isinstance(e, gast.DictComp)
@@ -1226,6 +1242,9 @@ class Evaluator:
                 args, keywords = self.arguments(e, values)
                 func = T.at(gast.Attribute(head.expr, e.func.attr, gast.Load()), e.func)
                 return Code(self.residual(e, func, args, keywords))
+            done = self.text_method(head, e.func.attr, values) if not e.keywords else None
+            if done is not None:
+                return done
             f = self.attribute(head, e.func.attr, e.func)
         else:
             f = self.value(e.func)
@@ -1277,6 +1296,12 @@ class Evaluator:
             told = self.asked(f.fn if isinstance(f, Func) else f.obj.obj, args[0], e)
             if told is not None:
                 return told
+        if isinstance(f, Opaque) and f.obj.obj is dataclasses.replace and len(args) == 1 and isinstance(args[0], Ref):
+            obj = self.state.heap[args[0].id]
+            if dataclasses.is_dataclass(obj.cls):
+                changed = {k for k, _ in keywords}
+                rest = [(n.name, obj.get(n.name)) for n in dataclasses.fields(obj.cls) if n.init and n.name not in changed]
+                return self.construct(obj.cls, [], [*((n, v) for n, v in rest if v is not None), *keywords], e)
         if isinstance(f, Func):
             unit = self.whole.program.read(f.fn)
             for what in ("__code__", "__defaults__", "__kwdefaults__"):
@@ -1402,6 +1427,8 @@ class Evaluator:
             return self.new_list([self.force(self.call(args[0], list(row), [], e)) for row in zip(*rows, strict=False)])
         if cls is functools.partial and args:
             return Partial(args[0], tuple(args[1:]), tuple(keywords))
+        if cls is types.SimpleNamespace and not args:
+            return self.new_object("object", cls, [k for k, _ in keywords], [v for _, v in keywords])
         special = any("__new__" in vars(c) for c in cls.__mro__[:-1])
         if cls.__module__ == "builtins" or special or type(cls) is not type:
             return Code(self.residual(e, self.to_code(Opaque(cls.__name__, Unknown(cls, cls.__name__)), e), args, keywords))
@@ -1466,11 +1493,10 @@ class Evaluator:
             if attr == "_replace":
                 return Record(head.cls, head.keys, tuple(found.values()))
             return self.new_object("dict", dict, list(found), list(found.values()))
-        if isinstance(base, Known) and isinstance(base.value, str) and attr in _TEXT_METHODS and not e.keywords:
-            args = [self.known(v) for v in self.evaluate(e.args)]
-            if all(isinstance(a, (str, int)) for a in args):
-                found = getattr(base.value, attr)(*args)
-                return Known(found) if isinstance(found, str) else Code(T.at(T.const(found), e), found)
+        if isinstance(base, Known) and isinstance(base.value, str) and not e.keywords:
+            done = self.text_method(base, attr, self.evaluate(e.args))
+            if done is not None:
+                return done
         if not isinstance(base, Ref) or isinstance(self.value(e.func.value), Code):
             return None
         obj = self.state.heap[base.id]
@@ -1479,6 +1505,14 @@ class Evaluator:
         if obj.kind == "list" and attr in LIST_METHODS | {"copy", "index"}:
             return self.list_method(base, attr, e)
         return None
+
+    def text_method(self, base: Value, attr: str, values: Sequence[Value]) -> Value | None:
+        """A method of a text that is known."""
+        args = [self.known(v) for v in values]
+        if not (isinstance(base, Known) and isinstance(base.value, str) and attr in _TEXT_METHODS and all(isinstance(a, (str, int)) for a in args)):
+            return None
+        found = getattr(base.value, attr)(*args)
+        return Known(found) if isinstance(found, str) else Code(T.const(found), found)
 
     def dict_method(self, base: Ref, attr: str, e: gast.Call) -> Value:
         obj = self.state.heap[base.id]
@@ -1585,6 +1619,9 @@ class Evaluator:
             return self.decided(isinstance(v, Known) and np.isscalar(v.value), e)
         if fn is np.isscalar and isinstance(v, Code):
             return self.decided(issubclass(self.class_of_code(v, e), (int, float, np.generic)), e)
+        if fn is copy.copy and isinstance(v, Ref):
+            obj = self.state.heap[v.id]
+            return self.new_object(obj.kind, obj.cls, obj.keys, obj.items)
         if fn is np.ndim and isinstance(v, Code):
             found = self.class_of_code(v, e)
             dims = 0 if issubclass(found, (int, float, np.generic)) else len_of(self.with_type(v).type)

@@ -105,7 +105,11 @@ def fence(function: T.Function) -> T.Function:
         check(f)
     if not any(isinstance(n, gast.Return) and n.value is not None for s in function.body for n in gast.walk(s)):
         where = function.body[0] if function.body else None
-        found.append(problem(function.source, where, "S2S127", f"`{function.name}` returns nothing to differentiate", "return y"))
+        if isinstance(where, gast.Raise):
+            summary = f"`{function.name}` does nothing but raise, for these arguments"
+            found.append(problem(function.source, where, "S2S127", summary, "# other arguments"))
+        else:
+            found.append(problem(function.source, where, "S2S127", f"`{function.name}` returns nothing to differentiate", "return y"))
     raise_all(found)
     return function
 

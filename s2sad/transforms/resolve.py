@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import copy
+import enum
 import importlib
 import math
 import types
@@ -125,7 +126,7 @@ def is_number(obj: Any) -> bool:
     """Whether a value becomes a hidden parameter: a real number or a numeric array."""
     if isinstance(obj, np.ndarray):
         return obj.dtype.kind in "fiub"
-    return isinstance(obj, (int, float, np.floating, np.integer, np.bool_)) and not isinstance(obj, bool)
+    return isinstance(obj, (int, float, np.floating, np.integer, np.bool_)) and not isinstance(obj, (bool, enum.Enum))
 
 
 def _constants() -> dict[int, str]:
@@ -547,13 +548,16 @@ class _Resolver(gast.NodeTransformer):  # type: ignore[misc]
         return self.visit(T.at(gast.Assign([node.target], node.value, None), node))
 
 
+_NOT_OURS = ("numpy", "dataclasses", "copy", "functools", "collections", "itertools", "operator", "contextlib", "warnings", "logging")
+
+
 def is_user_function(obj: Any) -> bool:
     """Whether an object is a function of the user that can be read: plain, jitted, or wrapped so that calling it gives its value.
 
-    NumPy's own functions in Python are none: what is refused in them would be told at lines that the user has not written.
+    Functions in Python of NumPy and of the standard library are none: what is refused in them would be told at lines that the user has not written.
     """
     if isinstance(obj, (types.FunctionType, CPUDispatcher)):
-        return str(getattr(obj, "__module__", "")).split(".")[0] != "numpy"
+        return str(getattr(obj, "__module__", "")).split(".")[0] not in _NOT_OURS
     return getattr(obj, "__s2sad_function__", None) is not None and bool(getattr(obj, "__s2sad_calls_primal__", False))
 
 

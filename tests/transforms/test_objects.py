@@ -1,7 +1,10 @@
 """Objects that take the place of others, aliases, and what a function asks about the types of its arguments: the plain function is the judge."""
 
+import copy
 import dataclasses
+import enum
 from collections import namedtuple
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -322,3 +325,83 @@ def test_constants_of_modules_have_no_tangent():
         return a / (x * np.sqrt(2 * np.pi))
 
     assert jvp(f, jit=False)(2.0, tangents=1.0)[1] == pytest.approx(math.pi / math.sqrt(2 * math.pi))
+
+
+# -- more of what classes and texts do --------------------------------------------------------------------------------
+
+
+class Level(enum.IntEnum):
+    LOW = 2
+    HIGH = 3
+
+
+class Temperature:
+    def __init__(self, celsius):
+        self.celsius = celsius
+
+    @property
+    def fahrenheit(self):
+        return self.celsius * 1.8 + 32.0
+
+    @fahrenheit.setter
+    def fahrenheit(self, v):
+        self.celsius = (v - 32.0) / 1.8
+
+
+def setters(x, n):
+    t = Temperature(x)
+    t.fahrenheit = x * 100.0
+    return t.celsius * t.fahrenheit
+
+
+def namespaces(x, n):
+    p = SimpleNamespace(a=x, b=SimpleNamespace(c=2.0))
+    q = copy.copy(p)
+    q.a = x * x
+    p.b.c = x
+    return p.a * q.a + q.b.c + Level.HIGH * x
+
+
+def replaced_fields(x, n):
+    p = dataclasses.replace(P(x), y=x * x)
+    q = {"a": p.x} | {"b": p.y}
+    return p.x * p.y + q["b"]
+
+
+def functions_of_a_comprehension(x, n):
+    fs = [lambda v, k=k: v**k for k in range(1, 4)]
+    return sum(f(x) for f in fs)
+
+
+def texts(x, n):
+    kind = "ADAM"
+    return x * 2.0 if kind.lower().startswith("ad") else x
+
+
+@pytest.mark.parametrize("fn", [setters, namespaces, replaced_fields, functions_of_a_comprehension, texts], ids=lambda f: f.__name__)
+def test_gradients_of_more(fn):
+    test_gradients(fn, 1)
+
+
+def by_level(level, p):
+    return p.a**level * (2.0 if level is Level.LOW else 1.0)
+
+
+def test_arguments_that_are_namespaces_and_members():
+    g = grad(by_level, wrt="p", jit=False)
+    assert g(Level.LOW, SimpleNamespace(a=3.0, name="x")) == SimpleNamespace(a=12.0, name="x")
+    assert g(Level.HIGH, SimpleNamespace(a=3.0, name="x")) == SimpleNamespace(a=27.0, name="x")
+
+
+def unknown(x, method="a"):
+    if method == "a":
+        return x
+    raise ValueError(f"unknown method {method}")
+
+
+def test_nothing_but_an_error_is_told():
+    with pytest.raises(DifferentiationError, match="`unknown` does nothing but raise, for these arguments"):
+        grad(unknown, jit=False)(1.0, "b")
+    with pytest.raises(DifferentiationError, match="where a number or an array is needed") as e:
+        grad(lambda p: sum(dataclasses.asdict(p).values()), jit=False)(P(1.0))
+    assert "dataclasses.asdict(p)" in str(e.value)
