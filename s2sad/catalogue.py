@@ -766,6 +766,16 @@ CATALOGUE: dict[str, Entry] = {
         grad(f)(np.array([1.0, 2.0, 3.0]))
         """,
         """
+        def f(x):
+            return x or 1.0
+        grad(f)(2.0)
+        """,
+        """
+        def f(x):
+            return x if x else 1.0
+        grad(f)(2.0)
+        """,
+        """
         def f(a):
             return np.sum(np.linalg.norm(a, axis=0))
         grad(f)(np.array([[1.0, 2.0], [3.0, 4.0]]))

@@ -114,8 +114,10 @@ class Shapes:
             return None if any(p is None for p in parts) else tuple(p for p in parts if p is not None)
         if (f in LIKE or f in ("np.copy", "np.sort", "np.argsort")) and e.args and len(e.args) == 1:
             return self.of(e.args[0])
-        if f in rules.TABLE and rules.TABLE[f][0].kind != "vjp":
-            return self.broadcast(*e.args)
+        if f in rules.TABLE and rules.TABLE[f][0].kind != "vjp" and not e.keywords:
+            found = self.broadcast(*e.args)
+            t = type_of(e, self.names)
+            return found if found is None or len(found) == getattr(t, "ndim", 0) else None  # others are no element by element
         return None
 
     def _subscript(self, e: gast.Subscript) -> Dims | None:

@@ -24,7 +24,7 @@ from s2sad.errors import TypeInferenceError, problem
 from s2sad.lang import tree as T
 from s2sad.lang.routines import Family, Routine, argument_type
 from s2sad.lang.tree import Function, SourceMap
-from s2sad.lang.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Array, Generator, List, Scalar, Static, Tuple, Type, is_array
+from s2sad.lang.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Array, Generator, List, Scalar, Static, Tuple, Type, is_array, is_float
 from s2sad.rules.forms import KEYWORDS
 
 DTYPES = ("float64", "float32", "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
@@ -922,8 +922,26 @@ def infer(function: Function, params: Mapping[str, Type], fixed: Mapping[str, Ty
     return names
 
 
+def _check_choices(e: gast.expr, names: Mapping[str, Type]) -> None:
+    """Refuse `a and b`, `a or b` that stand for one of two floats; as a truth value they may stand anywhere.
+
+    The operands of `not`, and what a comparison is made of, give no float.
+    """
+    if isinstance(e, gast.UnaryOp) and isinstance(e.op, gast.Not) or isinstance(e, gast.Compare):
+        return
+    if isinstance(e, gast.BoolOp) and is_float(type_of(e, names)):
+        both = isinstance(e.op, gast.And)
+        raise TypeProblem(e, f"`{'and' if both else 'or'}` chooses one of two numbers here",
+                          "y if x else 0.0  # for `x and y`" if both else "x if x else y  # for `x or y`")
+    for part in gast.iter_child_nodes(e):
+        if isinstance(part, gast.expr):
+            _check_choices(part, names)
+
+
 def _bindings(s: gast.stmt, names: Mapping[str, Type]) -> dict[str, Type]:
     """The types that a statement gives to names; checks its other expressions on the way."""
+    if isinstance(s, (gast.Assign, gast.AugAssign)):
+        _check_choices(s.value, names)
     if isinstance(s, gast.Assign):
         target, = s.targets
         if isinstance(target, gast.Tuple):  # the results of a recursive function
@@ -1068,5 +1086,6 @@ def result_type(function: Function) -> Type:
     """The type of what a typed function returns; `Static(None)` without a value."""
     last = function.body[-1] if function.body else None
     if isinstance(last, gast.Return) and last.value is not None:
+        _check_choices(last.value, function.names)
         return type_of(last.value, function.names)
     return Static(None)

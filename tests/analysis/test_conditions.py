@@ -140,3 +140,45 @@ def test_parts_of_a_structure_are_not_told_as_long_as_another_has_a_derivative()
 
     found, seen, _ = shown(f, ({"x": 2.0, "tol": 0.1},), "p")
     assert found == {"x": 0.03125, "tol": 0.0} and not seen
+
+
+def chain(x):
+    return 0.5 < x < 3 and 2.0 * x or x
+
+
+def inside(x):
+    return 3.0 * (x and x * x)
+
+
+def assigned(x):
+    y = x or 1.0
+    return y * y
+
+
+@pytest.mark.parametrize("f", [chain, inside, assigned])
+def test_and_and_or_of_floats_are_refused_as_values(f):
+    with pytest.raises(s2sad.TypeInferenceError, match="chooses one of two numbers") as caught:
+        s2sad.grad(f, jit=False)(2.0)
+    assert caught.value.problems[0].code == "S2S501" and "if x else" in caught.value.problems[0].instead
+
+
+def only_tests(x, n):
+    large = x > 1.0 and n > 2
+    s = 0.0
+    while x and n:
+        if large or not (x and n):
+            s = s + x * n
+        n -= 1
+    return s
+
+
+def test_and_and_or_as_tests_are_accepted():
+    assert s2sad.grad(only_tests, jit=False)(2.0, 3) == 6.0
+
+
+def test_elements_of_an_identity_matrix():
+    def f(x):
+        return np.sum(x) * np.eye(3)[1] @ x + np.identity(3)[2, 0] * x[0]
+
+    x = np.array([1.0, 2.0, 4.0])
+    assert np.allclose(s2sad.grad(f, jit=False)(x), [2.0, 9.0, 2.0])
