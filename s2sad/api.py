@@ -736,7 +736,7 @@ class Derivative:
         if not emitted.kept:
             lines.append("  keeps nothing: all that the reverse sweep needs is still there, or is computed again")
         for name, place in emitted.zero:
-            lines += [f"  {line}" for line in self._zero(name, place).splitlines()]
+            lines += [f"  {line}" for line in entry.owner._zero(name, place).splitlines()]
         return "\n".join(lines) + "\n"
 
     @property
@@ -752,6 +752,11 @@ class Derivative:
             types: one a parameter: text as in `s2sad dump --types` ("f8[:]", "float"), a Python or NumPy scalar type, or an example value.
                 One string may hold several, separated by commas.
         """
+        examples = [t for t in types if not isinstance(t, (str, type, Scalar, Array))]
+        flat = self._flat(types, {}) if len(examples) == len(types) and not isinstance(self._program, _Flattened) else None
+        if flat is not None:
+            self._flattened(flat).warm(*flat.values)
+            return
         seen, state = self._current()
         given = list(itertools.chain.from_iterable(self._types_of(t) for t in types))
         wanted = len(state.params) - len(state.hidden)

@@ -517,3 +517,15 @@ def test_lists_are_not_added(f, args, what):
 
 def test_lists_as_arrays():
     assert np.allclose(grad(not_lists, jit=False)([1.0, 2.0], np.ones(2)), [7.0, 7.0])
+
+
+def only_a_condition(body, x):
+    return 2.0 * x * body.position if body.mass > 1.0 else x
+
+
+def test_warm_and_explain_with_examples():
+    g = grad(only_a_condition, jit=False)
+    g.warm(Body(2.0, 1.0), 3.0)
+    assert len(g.signatures) == 1
+    assert g(Body(2.0, 1.0), 3.0) == Body(0.0, 6.0) and len(g.signatures) == 1
+    assert "respect to `body.mass` of `only_a_condition` is zero: only conditions depend on it" in g.explain()
