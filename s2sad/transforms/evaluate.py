@@ -609,6 +609,8 @@ class Evaluator:
 
     def attribute(self, base: Value, attr: str, e: gast.expr) -> Value:
         """`base.attr`"""
+        if isinstance(base, Conflict):
+            self.other(base, e)
         if isinstance(base, Code):
             new = T.at(gast.Attribute(base.expr, attr, gast.Load()), e)
             known = len_of(base.type) if attr == "ndim" else None
@@ -671,6 +673,8 @@ class Evaluator:
 
     def item(self, base: Value, index: gast.expr, e: gast.expr) -> Value:
         """`base[index]` of a structure."""
+        if isinstance(base, Conflict):
+            self.other(base, e)
         sequence = isinstance(base, Record) or isinstance(base, Ref) and self.state.heap[base.id].kind == "list"
         if sequence and isinstance(index, gast.Slice):
             bounds = [None if x is None else self.known(self.value(x)) for x in (index.lower, index.upper, index.step)]
