@@ -658,6 +658,10 @@ class Evaluator:
 
     def e_Subscript(self, e: gast.Subscript) -> Value:
         base = self.value(e.value)
+        if isinstance(e.value, gast.Tuple) and isinstance(base, Record):  # what is not chosen runs, too
+            runs = [isinstance(v, Code) and any(isinstance(n, gast.Call) for n in gast.walk(v.expr)) for v in base.items]
+            items = [self.temporary(v, "value", e) if r else v for v, r in zip(base.items, runs, strict=True)]  # type: ignore[arg-type]
+            base = Record(base.cls, base.keys, tuple(items))
         if isinstance(base, Code):
             return Code(T.at(gast.Subscript(base.expr, self.index(e.slice), gast.Load()), e))
         return self.item(base, e.slice, e)

@@ -405,3 +405,13 @@ def test_nothing_but_an_error_is_told():
     with pytest.raises(DifferentiationError, match="where a number or an array is needed") as e:
         grad(lambda p: sum(dataclasses.asdict(p).values()), jit=False)(P(1.0))
     assert "dataclasses.asdict(p)" in str(e.value)
+
+
+def effect_in_a_part(x):
+    xs = [1.0]
+    return (xs.append(x), x)[1] * len(xs)
+
+
+def test_calls_in_parts_that_are_not_chosen_are_not_dropped():
+    with pytest.raises(DifferentiationError, match="append"):
+        grad(effect_in_a_part, jit=False)(2.0)
