@@ -70,6 +70,7 @@ RESULTS: Mapping[str, Callable[[Sequence[Type]], Type]] = {
     **dict.fromkeys(("sum_to", "spread", "mean_dx", "cumsum_dx", "diff_dx", "diag_dx", "trace_dx"), _shaped(1)),
     **dict.fromkeys(("given_adjoint", "max_share", "prod_dx", "var_dx", "std_dx", "norm_dx", "cumprod_dx", "sort_dx", "interp_dx"), _like(1)),
     **dict.fromkeys(("untranspose", "cut", "stop_gradient", "within_int", "cumprod_dot", "sort_dot"), _like(0)),
+    "extent": lambda types: WEAK_INT, "fitted": lambda types: types[0],
     **dict.fromkeys(("ramp_up", "ramp_down"), _number),
     "div": lambda types: WEAK_FLOAT, "power": lambda types: WEAK_FLOAT, **dict.fromkeys(("floordiv", "mod"), _quotient),
     **dict.fromkeys(("int_add", "int_sub", "int_mul", "int_shift"), lambda types: WEAK_INT),

@@ -23,7 +23,7 @@ from numba.core.registry import CPUDispatcher
 from s2sad.backend import cache
 from s2sad.errors import DifferentiationError, Problem
 from s2sad.lang.emitted import Emitted, Place
-from s2sad.runtime import given, libmvec
+from s2sad.runtime import given
 from s2sad.runtime.core import OutOfBounds as OutOfBounds
 
 SLOW = 2.0  # seconds of compiling before the user is told
@@ -60,7 +60,7 @@ def load(emitted: Emitted, jit: bool = True, checked: bool = False) -> Callable[
         other types; it raises `OutOfBounds`, before anything has run, if the program has a guard and that does not hold.
     """
     with _lock:
-        if jit and emitted.lowered is not None and libmvec.enabled():
+        if jit and emitted.lowered is not None:
             emitted = replace(emitted, text=emitted.lowered)
         unchecked = jit and not checked and (emitted.proven or emitted.guard is not None)
         entry, text = emitted.name, emitted.text

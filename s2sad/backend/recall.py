@@ -28,6 +28,7 @@ from s2sad import custom
 from s2sad.backend import cache
 from s2sad.backend.watch import TRUSTED, Watch, code_names, is_data, method, plain_function
 from s2sad.lang.emitted import Emitted
+from s2sad.lang.options import lowering
 from s2sad.lang.outside import DefaultValue, Hidden, Value
 from s2sad.lang.structure import Function, Known, Leaf, Record, Structure
 from s2sad.lang.types import Type
@@ -144,7 +145,7 @@ def _fingerprint(functions: Sequence[types.FunctionType], entry: Mapping[str, St
     """A digest of all that the compiler looks at; raises _Unknown if that cannot be said."""
     place = {id(f): k for k, f in enumerate(functions)}
     captured = {id(f.fn) for s in (entry or {}).values() for f in _given(s)}  # what these have captured is part of the structure
-    digest = hashlib.sha256(_compiler().encode())
+    digest = hashlib.sha256(f"{_compiler()} {lowering()}".encode())
     if entry is not None:
         digest.update(repr([(n, _structure(s, place)) for n, s in entry.items()]).encode())
     for fn in functions:

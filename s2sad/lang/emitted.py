@@ -48,4 +48,4 @@ class Emitted:
     proven: bool = False  # every subscript is in range for all arguments
     lowered: str | None = None  # what is compiled, if that is not `text`: the same functions in other forms
     zero: tuple[tuple[str, Place | None], ...] = ()  # parameters on which only conditions depend, and the first of these
-    origins: tuple[Place | None, ...] = ()  # of every statement, in the order of the text: the user's statement that it stands for
+    origins: tuple[Place | None, ...] = ()  # of every statement that is compiled, in order: the user's statement that it stands for

@@ -61,6 +61,7 @@ from s2sad.runtime.axes import (
     var_dx,
     var_of,
 )
+from s2sad.runtime.fitting import extent, fitted
 from s2sad.runtime.given import given_adjoint
 from s2sad.runtime.indexing import add_at, add_mask, get_at, get_mask, set_at, set_mask, take_last
 from s2sad.runtime.numbers import (
@@ -186,6 +187,8 @@ __all__ = [
     "first_max",
     "first_min",
     "flip_of",
+    "extent",
+    "fitted",
     "fmod",
     "frexp_exponent",
     "fsum",

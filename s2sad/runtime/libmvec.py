@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import platform
 import sys
 from typing import Any
@@ -31,11 +30,6 @@ def _load() -> Any:
 
 
 _LIBRARY = _load()
-
-
-def enabled() -> bool:
-    """Whether compiled code is to use the vector forms."""
-    return os.environ.get("S2SAD_VECTOR", "1") != "0"
 
 
 def variant(name: str, arity: int, bits: int, features: str) -> tuple[str, int] | None:

@@ -9,7 +9,7 @@ Errors measured against long double, in ulp: exp 2.8, log 1.5, sin 3.0, cos 3.2,
 NaN, infinities, zeros and denormals are as in libm.
 
 In plain Python, without libmvec (other systems, an older glibc), and for integers and complex numbers, the functions are those of NumPy. The
-environment variable S2SAD_VECTOR=0 keeps compiled code from using them.
+environment variable S2SAD_VECTOR=0 keeps emitted code from using them.
 """
 
 from __future__ import annotations

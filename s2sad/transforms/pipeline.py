@@ -25,6 +25,7 @@ from s2sad.analysis.verify import verify, verify_bound
 from s2sad.errors import TypeInferenceError, UnsupportedError, problem
 from s2sad.lang import tree as T
 from s2sad.lang.emitted import Emitted, Kept, Place
+from s2sad.lang.options import lowering
 from s2sad.lang.printer import function_source
 from s2sad.lang.routines import variant_of
 from s2sad.lang.structure import Structure
@@ -36,6 +37,7 @@ from s2sad.transforms.accumulate import accumulate
 from s2sad.transforms.checks import checked
 from s2sad.transforms.draws import draws
 from s2sad.transforms.freeze import freeze
+from s2sad.transforms.fuse import fuse
 from s2sad.transforms.hoist import hoist
 from s2sad.transforms.inspector import Bounds, bounds
 from s2sad.transforms.legalize import legalize
@@ -53,7 +55,8 @@ from s2sad.transforms.vectors import vectors
 
 FRONT = tuple(name for name, _ in front_of.passes())
 TYPED = ("webs", "types", "rejoin", "draws", "lists", "calls")
-PASSES = (*FRONT, *TYPED, "trips", "freeze", "hoist", "split", "reverse", "storage", "slice", "tidy", "accumulate", "checks", "legalize", "vectors")
+LAST = ("legalize", "fuse", "vectors")
+PASSES = (*FRONT, *TYPED, "trips", "freeze", "hoist", "split", "reverse", "storage", "slice", "tidy", "accumulate", "checks", *LAST)
 
 
 def front(fn: Any) -> Function:
@@ -70,8 +73,8 @@ def front_after(fn: Any, after: str, entry: Mapping[str, Structure] | None = Non
 def passes_of(mode: str) -> tuple[str, ...]:
     """The passes that a program goes through."""
     if mode == "primal":
-        return (*FRONT, *TYPED, "checks", "legalize", "vectors")
-    return (*FRONT, *TYPED, "hoist", "tangent", "slice", "checks", "legalize", "vectors") if mode == "tangent" else PASSES
+        return (*FRONT, *TYPED, "checks", *LAST)
+    return (*FRONT, *TYPED, "hoist", "tangent", "slice", "checks", *LAST) if mode == "tangent" else PASSES
 
 
 class _Stop(Exception):
@@ -90,10 +93,17 @@ class _Run:
         if name == self.after:
             raise _Stop(function_source(self.function.name, self.function.params, {}, "", body))
 
-    def show_vectors(self, final: Function) -> None:
-        """For a look after the pass `vectors`, whose text stands beside the one that is shown otherwise."""
+    def lowered(self, function: Function, final: Function, private: bool) -> Function:
+        """What is compiled instead of the final form of a function, which is shown: `fuse` and `vectors` stand beside it.
+
+        `private`: nobody else has the arrays that it returns. A program with recursive functions stays as it is.
+        """
+        self.show("legalize", list(final.body))
+        lowered = legalize(fuse(function, private)) if "fuse" in lowering() and not function.recursive else final
+        self.show("fuse", list(lowered.body))
         if self.after == "vectors":
-            self.show("vectors", vectors(final.body, final.names))
+            self.show("vectors", vectors(lowered.body, lowered.names))
+        return lowered
 
     def step(self, name: str, change: Callable[[Function], Function]) -> Function:
         """Run a pass over the program: the function and the recursive ones that it calls."""
@@ -220,14 +230,14 @@ def _emit(run: _Run, types: Mapping[str, Type], wrt: tuple[str, ...], mode: str,
     run.show("accumulate", body)
     body = checked(body, emitted_shapes, {*function.names, out}, magnitudes(function))
     run.show("checks", body)
-    final = legalize(replace(function, body=tuple(body), names=rev.names))
+    whole = replace(function, params=(*function.params, rev.seed), body=tuple(body), names=rev.names)
+    final = legalize(whole)
     parts: list[split.Part] = []
     if routines is not None:
         parts = routines.parts(final.body)
         kept = (*kept, *routines.kept(parts))
         final = final.with_body(routines.main(final.body))
-    run.show("legalize", list(final.body))
-    run.show_vectors(final)
+    lowered = run.lowered(whole, final, private=True)
     suffix = "_value_and_adjoint" if value else "_adjoint"
     what = ", ".join(wrt)
     of = ret.value.id if isinstance(ret.value, gast.Name) else "the result"
@@ -239,8 +249,8 @@ def _emit(run: _Run, types: Mapping[str, Type], wrt: tuple[str, ...], mode: str,
         rule = custom.adjoint_rule(f)
         if rule is not None and f"{n}_adjoint" in used:
             externals[f"{n}_adjoint"] = rule
-    params = (*function.params, rev.seed)
-    emitted = printed(function, function.name + suffix, params, {rev.seed: 1.0}, doc, final, externals, result, wrt, aliases, kept, parts)
+    emitted = printed(function, function.name + suffix, whole.params, {rev.seed: 1.0}, doc, final, lowered, externals, result, wrt, aliases,
+                      kept, parts)
     zero = zero_of(function, aliases, wrt)
     return replace(emitted, guard=guard_of(function, known, aliases), proven=known.proven and not externals, zero=zero)
 
@@ -281,7 +291,7 @@ def guard_of(function: Function, known: Bounds, aliases: Aliases) -> Emitted | N
         return None
     name = function.name + "_in_bounds"
     doc = f"Whether every subscript of `{function.name}` is in range."
-    return printed(function, name, function.params, {}, doc, function.with_body(known.body), {}, WEAK_BOOL, (), aliases, ())
+    return printed(function, name, function.params, {}, doc, function.with_body(known.body), None, {}, WEAK_BOOL, (), aliases, ())
 
 
 def _tangent(run: _Run, result: Type) -> Emitted:
@@ -310,9 +320,9 @@ def _tangent(run: _Run, result: Type) -> Emitted:
     run.show("slice", body)
     body = checked(body, shapes, {*function.names, *made.values}, magnitudes(function), made.names)
     run.show("checks", body)
-    final = legalize(replace(function, body=tuple(body), names=made.names))
-    run.show("legalize", list(final.body))
-    run.show_vectors(final)
+    whole = replace(function, params=params, body=tuple(body), names=made.names)
+    final = legalize(whole)
+    lowered = run.lowered(whole, final, private=True)
     used = T.all_names(final.body)
     externals = {n: f for n, f in function.externals.items() if n in used}
     for n, f in list(function.externals.items()):
@@ -321,7 +331,7 @@ def _tangent(run: _Run, result: Type) -> Emitted:
                 externals[name] = rule
     what = ", ".join(run.wrt)
     doc = f"Value and tangent of `{function.name}`, from the tangent{'s' if len(run.wrt) > 1 else ''} of {what}."
-    emitted = printed(function, f"{function.name}_tangent", params, {}, doc, final, externals, result, run.wrt, aliases, ())
+    emitted = printed(function, f"{function.name}_tangent", params, {}, doc, final, lowered, externals, result, run.wrt, aliases, ())
     return replace(emitted, zero=zero_of(function, aliases, run.wrt))
 
 
@@ -342,14 +352,16 @@ def _target(s: gast.Assign | gast.AugAssign) -> str:
 def _primal(run: _Run, result: Type) -> Emitted:
     check_all(run.function, adjoint=False)
     run.step("checks", lambda f: f.with_body(checked(list(f.body), shapes_of.analyse(f, aliases_of.analyse(f)), f.names, magnitudes(f))))
+    whole = run.function
     run.step("legalize", legalize)
     function = split.apart_from(run.function, run.function.name)
-    run.show_vectors(function)
+    lowered = run.lowered(whole, function, private=False)
     doc = f"Primal of `{function.name}`."
     used = T.all_names(function.body)
     externals = {n: f for n, f in function.externals.items() if n in used}
     body, parts = split.primals(function)
-    return printed(function, function.name, function.params, {}, doc, function.with_body(body), externals, result, run.wrt,
+    final = function.with_body(body)
+    return printed(function, function.name, function.params, {}, doc, final, final if lowered is function else lowered, externals, result, run.wrt,
                    aliases_of.analyse(function), (), parts)
 
 
@@ -467,12 +479,32 @@ def apart(body: list[gast.stmt], local: set[str], fresh: T.Fresh) -> tuple[list[
 
 
 def printed(function: Function, name: str, params: tuple[str, ...], defaults: Mapping[str, float], doc: str, final: Function,
-            externals: Mapping[str, Any], result: Type, wrt: tuple[str, ...], aliases: Aliases, kept: tuple[Kept, ...],
-            parts: Sequence[split.Part] = ()) -> Emitted:
-    """The module text of an emitted function, verified; `parts` are functions of the module that stand before it."""
+            lowered: Function | None, externals: Mapping[str, Any], result: Type, wrt: tuple[str, ...], aliases: Aliases,
+            kept: tuple[Kept, ...], parts: Sequence[split.Part] = ()) -> Emitted:
+    """The module texts of an emitted function, verified: what is shown, and what is compiled if that is another.
+
+    `parts` are functions of the module that stand before it; `lowered` is the function with its array statements as loops.
+    """
     whole = (*parts, split.Part(name, params, doc, list(final.body), final.names, externals))
     given = {n: o for part in whole for n, o in part.externals.items()}
-    used = {n for part in whole for n in T.all_names(part.body)}
+    text, bodies = module_of(whole, defaults, given, fast=False)
+    other, compiled = text, bodies
+    if lowered is not None:
+        loops = (*parts, replace(whole[-1], body=list(final.body if lowered is final else lowered.body), names=lowered.names))
+        other, compiled = module_of(loops, defaults, given, fast="vectors" in lowering())
+    written = frozenset(p for p in function.params if is_array(function.names.get(p)) and is_written(p, aliases))
+    called = tuple(p for p in params if p not in defaults)
+    return Emitted(name, text, called, function.hidden, MappingProxyType(given), written, result, wrt, kept,
+                   templates=frozenset().union(*map(templates_of, bodies)), lowered=None if other == text else other,
+                   inner=tuple(part.name for part in parts),
+                   origins=tuple(place for body in compiled for place in origins(body, function.source)))
+
+
+def module_of(
+    parts: Sequence[split.Part], defaults: Mapping[str, float], externals: Mapping[str, Any], fast: bool
+) -> tuple[str, list[list[gast.stmt]]]:
+    """The text of a module and the bodies of its functions; `fast`: with elementary functions in vector form."""
+    used = {n for part in parts for n in T.all_names(part.body)}
     head = []
     if "math" in used:
         head.append("import math")
@@ -481,27 +513,20 @@ def printed(function: Function, name: str, params: tuple[str, ...], defaults: Ma
     bodies: list[list[gast.stmt]] = []
     runtime: set[str] = set()
     instead: dict[str, str] = {}
-    for part in whole:
+    for part in parts:
         names, local = T.all_names(part.body), T.stores(part.body) | set(part.params)
         body, other = apart(part.body, local, T.Fresh(used | local))
         bodies.append(body)
         runtime |= {n for n in names & rules.runtime_names() if n not in local}
         instead |= other
     imported = sorted(runtime) + [f"{n} as {other}" for n, other in sorted(instead.items())]
-    if imported:
-        head += ([""] if head else []) + [f"from s2sad.runtime import {', '.join(imported)}"]
-    text = module_text(head, whole, defaults, bodies, given)
-    module = T.Fresh({n for body in bodies for n in T.all_names(body)} | {p for part in whole for p in part.params} | set(given))("vector")
-    fast = [vectors(body, part.names, module) for part, body in zip(whole, bodies, strict=True)]
-    lowered = None
-    if any(module in T.all_names(body) for body in fast):
-        line = "from s2sad.runtime import " + (f"vector as {module}" if module != "vector" else module)
-        lowered = module_text([*head, *([] if imported or not head else [""]), line], whole, defaults, fast, given)
-    written = frozenset(p for p in function.params if is_array(function.names.get(p)) and is_written(p, aliases))
-    called = tuple(p for p in params if p not in defaults)
-    return Emitted(name, text, called, function.hidden, MappingProxyType(given), written, result, wrt, kept,
-                   templates=frozenset().union(*map(templates_of, bodies)), lowered=lowered, inner=tuple(part.name for part in parts),
-                   origins=tuple(place for body in bodies for place in origins(body, function.source)))
+    lines = [f"from s2sad.runtime import {', '.join(imported)}"] if imported else []
+    if fast:
+        module = T.Fresh({n for body in bodies for n in T.all_names(body)} | {p for part in parts for p in part.params} | set(externals))("vector")
+        bodies = [vectors(body, part.names, module) for part, body in zip(parts, bodies, strict=True)]
+        if any(module in T.all_names(body) for body in bodies):
+            lines.append("from s2sad.runtime import " + (f"vector as {module}" if module != "vector" else module))
+    return module_text([*head, *([""] if lines and head else []), *lines], parts, defaults, bodies, externals), bodies
 
 
 def origins(body: list[gast.stmt], source: T.SourceMap, above: int | None = None) -> tuple[Place | None, ...]:
