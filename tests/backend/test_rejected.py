@@ -37,11 +37,24 @@ def calls(x):
 def rejected(fn, old, new):
     """The problem, and the text, if one piece of the emitted program were something that Numba does not know."""
     emitted = pipeline.emit(pipeline.front(fn), {"x": VECTOR}, ("x",), "value_and_adjoint")
-    assert old in emitted.text
-    broken = replace(emitted, text=emitted.text.replace(old, new), lowered=None, proven=False, guard=None)
+    compiled = emitted.lowered or emitted.text
+    assert old in compiled
+    broken = replace(emitted, text=compiled.replace(old, new), lowered=None, proven=False, guard=None)
     with pytest.raises(DifferentiationError) as caught:
         compile_for(load(broken), [numba_type(VECTOR), numba_type(WEAK_FLOAT)], broken)
     return caught.value.problems[0], str(caught.value)
+
+
+@pytest.fixture(autouse=True)
+def as_shown(monkeypatch):
+    monkeypatch.setenv("S2SAD_FUSE", "0")
+    monkeypatch.setenv("S2SAD_VECTOR", "0")
+
+
+def test_a_statement_that_became_a_loop(monkeypatch):
+    monkeypatch.setenv("S2SAD_FUSE", "1")
+    found, text = rejected(smooth, "np.sin(y[i])", "np.einsum(y[i])")
+    assert (found.place.function, found.place.line) == ("smooth", line_of(smooth, 4)) and "np.einsum(y[i])" in text
 
 
 def line_of(fn, k):
