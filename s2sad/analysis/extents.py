@@ -56,6 +56,14 @@ class Extents:
         self.ints: dict[str, Length] = dict(above.ints) if above is not None else {}
         self.fits: set[tuple[Length, Length]] = set(above.fits) if above is not None else set()
 
+    def copy(self) -> Extents:
+        """What is known now."""
+        return Extents(self.names, self)
+
+    def restore(self, before: Extents) -> None:
+        """Forget what has been learnt since a copy was made."""
+        self.dims, self.ints, self.fits = before.dims, before.ints, before.fits
+
     def fresh(self) -> Length:
         """A length of which nothing is known."""
         self.made.append(0)

@@ -215,6 +215,7 @@ class _Fuse:
 
     def item(self, s: gast.stmt, known: Extents) -> _Item | None:
         """A statement taken apart; None if it is not of this kind."""
+        before = known.copy()
         try:
             if isinstance(s, gast.AugAssign) and isinstance(s.op, (gast.Add, gast.Sub, gast.Mult, gast.Div)):
                 return self.stored(s, s.target, s.op, known)
@@ -223,7 +224,7 @@ class _Fuse:
             if isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Subscript):
                 return self.stored(s, s.targets[0], None, known)
         except NotElementwise:
-            pass
+            known.restore(before)  # names that are not bound after all
         return None
 
     def bound(self, s: gast.Assign, name: str, known: Extents) -> _Item:

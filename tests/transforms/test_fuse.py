@@ -226,3 +226,8 @@ def test_compiled(f, args, wrt):
     eps = 2e-6 if args[0].dtype == np.float32 else 1e-12
     for got, want in zip(grad(f, wrt=wrt)(*args), grad(f, wrt=wrt, jit=False)(*args), strict=True):
         np.testing.assert_allclose(got, want, rtol=eps, atol=eps)
+
+
+def test_a_number_of_a_statement_that_stays():
+    got = fused("p = (np.arange(n) + 1) % x.size\nreturn np.sum(x) + x[p[0]]")
+    assert "range(x.shape[0])" in got and "% x.size" in got
