@@ -709,18 +709,19 @@ class Derivative:
         return made
 
     # -- looking inside --------------------------------------------------------------
-    def source(self, *example_args: Any) -> str:
+    def source(self, *example_args: Any, lowered: bool = False) -> str:
         """The emitted program.
 
         Args:
             example_args: arguments whose types to use; without them it is the latest call's program, or the one that the annotations ask for.
+            lowered: the form that is compiled, with array statements as loops and elementary functions in vector form.
 
         Raises:
             ArgumentError: if the types are not known; the message names the parameter.
         """
         entry = self._example(example_args)
         several = len(self.signatures) > 1
-        return (f"# signature: {_shown(entry.types)}\n" if several else "") + entry.emitted.text
+        return (f"# signature: {_shown(entry.types)}\n" if several else "") + _text_of(entry.emitted, lowered)
 
     def explain(self, *example_args: Any) -> str:
         """What the reverse sweep keeps from the forward sweep, and why; takes what `source` takes."""
@@ -827,23 +828,23 @@ class Derivative:
         """The same as a tuple of names."""
         return self._wrt
 
-    def text(self, types_: tuple[Type, ...], after: str | None = None) -> str:
-        """The emitted program for the types of the function's own parameters; `after` a pass, as that pass leaves it."""
+    def text(self, types_: tuple[Type, ...], after: str | None = None, lowered: bool = False) -> str:
+        """The emitted program for the types of the function's own parameters; `after` a pass, as that pass leaves it; or as it is compiled."""
         from s2sad.transforms import pipeline
 
         if after in pipeline.FRONT:
             entry = self._program.structures if isinstance(self._program, _Flattened) else None
             return pipeline.front_after(self.__s2sad_function__, after, entry)
         _, state = self._current()
-        return self._emit(state, (*types_, *self._hidden_types(state)), self._mode, after).text
+        return _text_of(self._emit(state, (*types_, *self._hidden_types(state)), self._mode, after), lowered)
 
-    def text_for(self, args: Sequence[Any], after: str | None = None) -> str:
-        """The emitted program for arguments; `after` a pass, as that pass leaves it."""
+    def text_for(self, args: Sequence[Any], after: str | None = None, lowered: bool = False) -> str:
+        """The emitted program for arguments; `after` a pass, as that pass leaves it; or as it is compiled."""
         flat = self._flat(tuple(args), {})
         if flat is None:
-            return self.text(self.types_for(args), after)
+            return self.text(self.types_for(args), after, lowered)
         inner = self._flattened(flat)
-        return inner.text(inner.types_for(flat.values), after)
+        return inner.text(inner.types_for(flat.values), after, lowered)
 
     def __repr__(self) -> str:
         what = {"primal": "differentiable", "adjoint": "grad", "value_and_adjoint": "value_and_grad", "tangent": "jvp"}[self._mode]
@@ -1124,6 +1125,11 @@ def _described(t: Type | None) -> str:
     if isinstance(t, Scalar):
         return {"int64": "an int", "bool": "a bool", "float64": "a float"}[t.dtype] if t.weak else f"a NumPy {t.dtype}"
     return f"{t}"
+
+
+def _text_of(emitted: Emitted, lowered: bool) -> str:
+    """The text that is shown, or the one that is compiled."""
+    return emitted.lowered or emitted.text if lowered else emitted.text
 
 
 def _shown(types_: Sequence[Type]) -> str:

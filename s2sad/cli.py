@@ -63,6 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     form.add_argument("--value", action="store_true", help="the program that gives the value and the gradient")
     form.add_argument("--primal", action="store_true", help="the function itself, as it is compiled")
     dump.add_argument("--after", metavar="PASS", help="the program as this pass of the compiler leaves it: " + ", ".join(pipeline.PASSES))
+    dump.add_argument("--lowered", action="store_true", help="the program as it is compiled, with array statements as loops")
     dump.add_argument("-o", "--output", metavar="FILE", help="write to a file")
     dump.set_defaults(run=_dump)
     explain = commands.add_parser("explain", help="what the code of an error means", description="What the code of an error means.")
@@ -99,8 +100,8 @@ def _dump(options: argparse.Namespace) -> str:
         wrt = wrt[0] if len(wrt) == 1 else wrt
     made: Derivative = make(found, wrt=wrt)
     if options.args is not None:
-        return made.text_for(_values(made, options, module), options.after)
-    return made.text(_types(made, options), options.after)
+        return made.text_for(_values(made, options, module), options.after, options.lowered)
+    return made.text(_types(made, options), options.after, options.lowered)
 
 
 def _values(made: Derivative, options: argparse.Namespace, module: Any) -> tuple[Any, ...]:

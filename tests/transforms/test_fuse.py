@@ -231,3 +231,14 @@ def test_compiled(f, args, wrt):
 def test_a_number_of_a_statement_that_stays():
     got = fused("p = (np.arange(n) + 1) % x.size\nreturn np.sum(x) + x[p[0]]")
     assert "range(x.shape[0])" in got and "% x.size" in got
+
+
+def test_the_lowered_text_can_be_seen(tmp_path, capsys):
+    from s2sad.cli import main
+
+    (tmp_path / "model.py").write_text("import numpy as np\n\n\ndef loss(x):\n    return np.sum(x * x)\n")
+    assert main(["dump", f"{tmp_path / 'model.py'}:loss", "--primal", "--types", "f8[:]", "--lowered"]) == 0
+    assert "for i in range(x.shape[0]):" in capsys.readouterr().out
+    g = grad(summed, wrt=(0, 1), jit=False)
+    x = np.ones(3)
+    assert "for i in" in g.source(x, x, lowered=True) and "for i in" not in g.source(x, x)
