@@ -37,8 +37,8 @@ def unwrap(obj: Any) -> types.FunctionType:
 def name_of(fn: Any) -> str:
     """The name of a function in emitted text.
 
-    >>> name_of(len), name_of(lambda x: x)
-    ('len', 'function')
+    >>> name_of(name_of), name_of(lambda x: x)
+    ('name_of', 'function')
     """
     name = unwrap(fn).__name__
     return name if name.isidentifier() else "function"
