@@ -106,8 +106,9 @@ class _Singular(gast.NodeTransformer):  # type: ignore[misc]
         if not _is_strong(e):
             new: gast.expr = self.generic_visit(e)
             return new
-        outer, self.inside = self.inside, True
-        self.generic_visit(e)
+        outer, first = self.inside, self.visit(e.args[0])  # the adjoint, a NumPy float as the seed is one
+        self.inside = True
+        e.args = [first, *map(self.visit, e.args[1:])]
         self.inside = outer
         return e
 

@@ -12,7 +12,7 @@ from s2sad.analysis.types import type_of
 from s2sad.errors import TypeInferenceError
 from s2sad.lang import algebra as A
 from s2sad.lang import tree as T
-from s2sad.lang.types import Scalar, Type, is_array
+from s2sad.lang.types import Type, is_array
 
 if TYPE_CHECKING:
     from s2sad.transforms.reverse import Block, Reversed
@@ -69,7 +69,7 @@ def share(body: list[gast.stmt], names: dict[str, Type], fresh: T.Fresh, arrays:
             except TypeInferenceError:
                 continue
             n = fresh(wish(group[0]))
-            names[n] = Scalar(t.dtype) if isinstance(t, Scalar) else t
+            names[n] = t
             value = A.clone(group[0])
             key = T.dump(value)
             new: list[gast.stmt] = []
