@@ -92,15 +92,15 @@ def expected(program: Program, compiled: Compiled) -> Expected | str:
     after = list(program.fresh())
     try:
         value = compiled.plain()(*after)
-    except Endless:
-        return "a loop does not end"
+    except (Endless, RecursionError):
+        return "a loop or a recursion does not end"
     except ERRORS as e:
         return Expected(None, e, after, None)
     if isinstance(value, complex):  # of a negative Python float to a broken power
         return "complex"
     try:
         same, gradients = complex_step(program, compiled.complex())
-    except (*ERRORS, Endless) as e:
+    except (*ERRORS, Endless, RecursionError) as e:
         return f"complex steps: {type(e).__name__}: {e}"
     flat = np.concatenate([np.ravel(g) for g in gradients] + [np.ravel(a).astype(float) for a in after])
     if not math.isfinite(value) or not np.all(np.isfinite(flat)) or abs(value) > 1e6 or np.max(np.abs(flat), initial=0.0) > 1e6:
@@ -265,7 +265,7 @@ class _Run:
             )
             try:
                 _, found = complex_step(replace(program, args=moved), self.compiled.complex())
-            except (*ERRORS, Endless):
+            except (*ERRORS, Endless, RecursionError):
                 return True
             if not close(found[program.wrt.index(k)], w, 1e-3):
                 return True
