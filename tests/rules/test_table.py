@@ -340,3 +340,12 @@ def test_refusals():
         with pytest.raises(RuleError):
             lookup(name, types)
     assert JOINS
+
+
+def test_clip_between_bounds_that_have_crossed():
+    """The upper bound is the result, whatever the others are."""
+    rule = TABLE["np.clip"][0].rule
+    for a in (3.0, 0.5, 1.0):
+        named = {"a": a, "a_min": 2.0, "a_max": 1.0}
+        assert np.clip(a, 2.0, 1.0) == 1.0
+        assert contribution(rule, named, 1.0, 1.0, "a_min") == 0.0 and contribution(rule, named, 1.0, 1.0, "a_max") == 1.0
