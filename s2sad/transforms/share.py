@@ -44,6 +44,7 @@ def share(body: list[gast.stmt], names: dict[str, Type], fresh: T.Fresh, arrays:
     """Statements with repeated costly subexpressions named before their first use; `arrays` are names of arrays made here.
 
     >>> from s2sad.lang.printer import to_source
+    >>> from s2sad.lang.types import Scalar
     >>> body = T.stmts("x_bar = y_bar / np.sin(x)\\nz_bar = z_bar * np.sin(x)")
     >>> print(to_source(share(body, {"x": Scalar("float64")}, T.Fresh({"x"}))), end="")
     sin_x = np.sin(x)
